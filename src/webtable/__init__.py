@@ -1,0 +1,1 @@
+"""WebTable keeps crawled web pages and answers questions about them."""

@@ -1,0 +1,314 @@
+"""The exception tree, and the one table class → exit code, HTTP status, JSON code.
+
+Errors are sorted by what the caller should do, not by where they came from. Every error names
+the thing and, in `hint`, the next step. Backend errors are translated at the engine seam; none leak.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+__all__ = [
+    "AccessError",
+    "BatchError",
+    "CheckFailed",
+    "ConflictError",
+    "CorruptData",
+    "DiskFull",
+    "Door",
+    "FamilyNotFound",
+    "FormatVersionError",
+    "InvalidRequest",
+    "NotAllowed",
+    "NotAuthenticated",
+    "ReadOnly",
+    "RegionBusy",
+    "RetryableError",
+    "SchemaMismatch",
+    "ServerUnavailable",
+    "StorageError",
+    "StoreClosed",
+    "StoreLocked",
+    "StoreNotFound",
+    "TableExists",
+    "TableNotFound",
+    "Timeout",
+    "UsageError",
+    "WebTableError",
+    "door",
+    "error_body",
+]
+
+
+class WebTableError(Exception):
+    """The base of every error that this package raises on purpose.
+
+    `code` is stable and meant for programs; `hint` says what to do next (may be empty).
+    """
+
+    code = "error"
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.message}; {self.hint}" if self.hint else self.message
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Subclasses take other arguments; pickling (worker processes) must not call them again.
+        return (_rebuild, (type(self), self.message, self.hint, self.__dict__))
+
+
+def _rebuild(kind: type[WebTableError], message: str, hint: str, state: dict[str, Any]) -> Any:
+    error = kind.__new__(kind)
+    WebTableError.__init__(error, message, hint=hint)
+    error.__dict__.update(state)
+    return error
+
+
+class UsageError(WebTableError):
+    """The caller can fix it."""
+
+    code = "usage"
+
+
+class StoreNotFound(UsageError):
+    """There is no store at the location."""
+
+    code = "store-not-found"
+
+
+class TableNotFound(UsageError):
+    """The table does not exist in this store."""
+
+    code = "table-not-found"
+
+    def __init__(self, table: str, known: Iterable[str] = ()) -> None:
+        names = sorted(known)
+        super().__init__(f"table '{table}' does not exist", hint=_known("known tables", table, names))
+        self.table = table
+
+
+class TableExists(UsageError):
+    """A table of that name exists already."""
+
+    code = "table-exists"
+
+    def __init__(self, table: str) -> None:
+        super().__init__(
+            f"table '{table}' exists already", hint="alter it, drop it first, or take another name"
+        )
+        self.table = table
+
+
+class FamilyNotFound(UsageError):
+    """The family is not in the table's schema."""
+
+    code = "family-not-found"
+
+    def __init__(self, table: str, family: str, known: Iterable[str] = ()) -> None:
+        names = sorted(known)
+        super().__init__(
+            f"family '{family}' is not in table '{table}'", hint=_known("has", family, names)
+        )
+        self.table = table
+        self.family = family
+
+
+class InvalidRequest(UsageError):
+    """An argument is not one that the call takes."""
+
+    code = "invalid-request"
+
+
+class SchemaMismatch(UsageError):
+    """Two declarations of one table disagree."""
+
+    code = "schema-mismatch"
+
+
+class ConflictError(WebTableError):
+    """A check failed; read again and decide."""
+
+    code = "conflict"
+
+
+class CheckFailed(ConflictError):
+    """The condition of a conditional write did not hold."""
+
+    code = "check-failed"
+
+
+class StoreLocked(ConflictError):
+    """Another process has the store open for writing."""
+
+    code = "store-locked"
+
+
+class RetryableError(WebTableError):
+    """The same call may work later."""
+
+    code = "retry"
+
+
+class RegionBusy(RetryableError):
+    """The region refuses work for the moment."""
+
+    code = "region-busy"
+
+
+class ServerUnavailable(RetryableError):
+    """No server answers at the address."""
+
+    code = "server-unavailable"
+
+
+class Timeout(RetryableError):
+    """The call did not finish within its time-out; whether it took effect is not known."""
+
+    code = "timeout"
+
+
+class StorageError(WebTableError):
+    """The data or the disk is at fault."""
+
+    code = "storage"
+
+
+class CorruptData(StorageError):
+    """Stored bytes are damaged or missing."""
+
+    code = "corrupt-data"
+
+
+class FormatVersionError(StorageError):
+    """The store was written by another version of the on-disk format."""
+
+    code = "format-version"
+
+
+class DiskFull(StorageError):
+    """The disk has no room left; nothing of the call was stored."""
+
+    code = "disk-full"
+
+
+class AccessError(WebTableError):
+    """The caller may not do this."""
+
+    code = "access"
+
+
+class NotAuthenticated(AccessError):
+    """The server wants to know who is calling."""
+
+    code = "not-authenticated"
+
+
+class NotAllowed(AccessError):
+    """The caller is known and may not do this."""
+
+    code = "not-allowed"
+
+
+class ReadOnly(AccessError):
+    """The store was opened for reading only."""
+
+    code = "read-only"
+
+
+class StoreClosed(WebTableError):
+    """The store was closed before this call."""
+
+    code = "store-closed"
+
+    def __init__(self, location: str) -> None:
+        super().__init__(f"store '{location}' is closed", hint="open it again")
+
+
+class BatchError(ExceptionGroup[WebTableError], WebTableError):
+    """Some entries of a bulk write failed; the others were stored.
+
+    `positions` has, for each error of `exceptions`, the position of its entry in the call.
+    """
+
+    code = "batch"
+
+    def __new__(
+        cls, message: str, errors: Sequence[WebTableError], positions: Sequence[int] = ()
+    ) -> BatchError:
+        return super().__new__(cls, message, errors)
+
+    def __init__(
+        self, message: str, errors: Sequence[WebTableError], positions: Sequence[int] = ()
+    ) -> None:
+        super().__init__(message, errors)
+        self.hint = errors[0].hint
+        self.positions = tuple(positions)
+
+    def __str__(self) -> str:
+        return f"{self.message}; the first: {self.exceptions[0]}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (BatchError, (self.message, list(self.exceptions), self.positions))
+
+    def derive(self, errors: Sequence[WebTableError]) -> BatchError:  # type: ignore[override]
+        return BatchError(self.message, errors)
+
+
+class Door(NamedTuple):
+    """What one class of errors looks like from outside."""
+
+    exit_code: int
+    http_status: int
+
+
+# Looked up along the class's bases, so a subclass needs a row only where it differs.
+DOORS: Mapping[type[WebTableError], Door] = {
+    WebTableError: Door(1, 500),
+    UsageError: Door(2, 400),
+    StoreNotFound: Door(3, 404),
+    TableNotFound: Door(3, 404),
+    FamilyNotFound: Door(3, 404),
+    TableExists: Door(4, 409),
+    ConflictError: Door(4, 409),
+    RetryableError: Door(5, 503),
+    Timeout: Door(5, 504),
+    StorageError: Door(6, 500),
+    DiskFull: Door(1, 507),
+    AccessError: Door(1, 403),
+    NotAuthenticated: Door(1, 401),
+    StoreClosed: Door(1, 500),
+}
+
+
+def door(error: WebTableError | type[WebTableError]) -> Door:
+    """Returns the exit code and HTTP status of an error; a BatchError takes its first one's."""
+    if isinstance(error, BatchError):
+        return door(error.exceptions[0])  # type: ignore[arg-type]
+    kind = error if isinstance(error, type) else type(error)
+    return next(DOORS[base] for base in kind.__mro__ if base in DOORS)
+
+
+def error_body(error: WebTableError) -> dict[str, object]:
+    """Returns the one JSON error body that every door answers with."""
+    return {
+        "ok": False,
+        "code": error.code,
+        "error": error.message,
+        "hint": error.hint,
+        "status": door(error).http_status,
+    }
+
+
+def _known(label: str, wanted: str, names: list[str]) -> str:
+    if not names:
+        return f"{label}: none"
+    near = difflib.get_close_matches(wanted, names, n=1)
+    guess = f"; did you mean '{near[0]}'?" if near else ""
+    shown = ", ".join(names[:20]) + (", …" if len(names) > 20 else "")
+    return f"{label}: {shown}{guess}"

@@ -1,0 +1,182 @@
+"""The seam: what an engine under a store must do. Two engines stand behind it, RocksDB and HBase.
+
+The contract, for every engine:
+
+- Data is `(row, family, qualifier, timestamp) → bytes`, in byte order, versions newest first.
+  HBase 2.6 is the specification of what is visible; the contract suite runs over every engine.
+- A row is atomic: a mutation, and the mutations of one `mutate_row` or `check_and_mutate`, become
+  visible together over all families, or not at all. Several rows are not, except in `commit`.
+- A missing row is an answer (`None`), not an error. An unknown table is `TableNotFound`, an
+  unknown family `FamilyNotFound`, before anything of that entry is written.
+- What a call acknowledged is durable as its `Durability` says. A call that raised may or may not
+  have taken effect only where the error is a `RetryableError`.
+- Requests come already checked for form (`Get`, `Scan`, `Put` … check themselves).
+- An engine may be used by many threads at once. Errors are those of `webtable.errors` only.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import ClassVar, NamedTuple
+
+from webtable.store.model import Row
+from webtable.store.mutation import Check, CheckResult, Durability, Mutation
+from webtable.store.scan import Get, Scan
+from webtable.store.schema import TableSchema
+
+__all__ = ["Capabilities", "Engine", "FamilyStats", "Region", "TableStats"]
+
+
+class Capabilities(NamedTuple):
+    """What an engine can do beyond the contract."""
+
+    atomic_commits: bool
+    checkpoints: bool
+
+
+class Region(NamedTuple):
+    """A contiguous range of a table's rows, and where it is served."""
+
+    table: str
+    name: str
+    start: bytes
+    stop: bytes
+    server: str
+    size_bytes: int
+
+
+class FamilyStats(NamedTuple):
+    """Size and number of cells of one family; cells are an estimate and count all versions.
+
+    `cells` is None where the engine does not know it.
+    """
+
+    family: str
+    disk_bytes: int
+    memory_bytes: int
+    cells: int | None
+    files: int
+
+
+class TableStats(NamedTuple):
+    """The sizes of a table, family by family."""
+
+    table: str
+    families: tuple[FamilyStats, ...]
+
+
+class Engine(ABC):
+    """What stands behind a `Store`. See the module's contract."""
+
+    location: str
+    capabilities: ClassVar[Capabilities]
+
+    @abstractmethod
+    def get_many(self, table: str, gets: Sequence[Get]) -> list[Row | None]:
+        """Reads rows; the answer has one entry a request, None where nothing is visible."""
+
+    @abstractmethod
+    def scan(self, table: str, scan: Scan) -> Iterator[Row]:
+        """Yields the visible rows of a range in order. Closing the iterator frees everything.
+
+        An unknown table or family raises at the call, not at the first row.
+        """
+
+    @abstractmethod
+    def mutate_many(
+        self, table: str, mutations: Sequence[Mutation], durability: Durability
+    ) -> list[Row | None]:
+        """Makes mutations, each atomic, in order where they are of the same row.
+
+        Returns one entry a mutation: for increments and appends the new values, else None.
+
+        Raises:
+            BatchError: some failed; it names their positions, the others were made.
+        """
+
+    @abstractmethod
+    def mutate_row(
+        self, table: str, row: bytes, mutations: Sequence[Mutation], durability: Durability
+    ) -> Row | None:
+        """Makes several mutations of one row as one atomic step.
+
+        Returns the new values of increments and appends, None when there were none.
+        """
+
+    @abstractmethod
+    def check_and_mutate(
+        self,
+        table: str,
+        row: bytes,
+        check: Check,
+        mutations: Sequence[Mutation],
+        durability: Durability,
+    ) -> CheckResult:
+        """Makes the mutations of one row if the condition holds, as one atomic step."""
+
+    @abstractmethod
+    def commit(
+        self, writes: Sequence[tuple[str, Mutation]], durability: Durability
+    ) -> list[Row | None]:
+        """Makes mutations of many rows and tables all together or not at all.
+
+        Raises:
+            InvalidRequest: the engine has not `capabilities.atomic_commits`.
+        """
+
+    @abstractmethod
+    def create_table(self, schema: TableSchema, splits: Sequence[bytes]) -> None:
+        """Creates a table with one region more than there are split keys."""
+
+    @abstractmethod
+    def alter_table(self, schema: TableSchema) -> None:
+        """Makes an existing table's schema this one; families that it lacks lose their data."""
+
+    @abstractmethod
+    def truncate_table(self, table: str) -> None:
+        """Removes every row; schema and regions stay."""
+
+    @abstractmethod
+    def drop_table(self, table: str) -> None:
+        """Removes a table and its data."""
+
+    @abstractmethod
+    def describe_table(self, table: str) -> TableSchema:
+        """Returns a table's schema."""
+
+    @abstractmethod
+    def list_tables(self) -> list[str]:
+        """Returns the names of all tables, sorted."""
+
+    @abstractmethod
+    def flush(self, table: str) -> None:
+        """Writes what is in memory to files; afterwards `none` writes are durable too."""
+
+    @abstractmethod
+    def major_compact(self, table: str) -> None:
+        """Flushes, then rewrites the table without what no read can see; returns when done."""
+
+    @abstractmethod
+    def regions(self, table: str) -> list[Region]:
+        """Returns the table's regions in key order."""
+
+    @abstractmethod
+    def stats(self, table: str) -> TableStats:
+        """Returns sizes and counts, without reading the data."""
+
+    @abstractmethod
+    def checkpoint(self, path: str) -> None:
+        """Writes a consistent copy of the whole store to a new directory while work goes on.
+
+        Raises:
+            InvalidRequest: the engine has not `capabilities.checkpoints`.
+        """
+
+    @abstractmethod
+    def refresh(self) -> None:
+        """Lets a read-only store see what was written since; nothing to do for a writer."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Releases everything; closing again does nothing."""

@@ -1,0 +1,299 @@
+"""What a write is: puts, deletes, increments and appends of one row, and conditions on a row.
+
+A mutation is built once, checked where it is built, and then handed to an engine as it is.
+Timestamps of None mean the time at which the engine writes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import Enum
+from typing import Literal, NamedTuple, TypeAlias
+
+from webtable.errors import InvalidRequest
+from webtable.store.model import MAX_TIMESTAMP, CellType, Row
+
+__all__ = [
+    "MAX_ROW_BYTES",
+    "Append",
+    "Check",
+    "CheckResult",
+    "CompareOp",
+    "Delete",
+    "Durability",
+    "Increment",
+    "Marker",
+    "Mutation",
+    "Put",
+    "check_column",
+    "check_row_key",
+    "check_timestamp",
+]
+
+MAX_ROW_BYTES = 32_767
+
+Durability: TypeAlias = Literal["sync", "wal", "none"]
+"""`sync`: on disk before the call returns. `wal`: survives the death of the process.
+`none`: may be lost until the next flush."""
+
+
+class CompareOp(Enum):
+    """How a condition compares. As in HBase the *given* value stands on the left:
+    `LESS` holds when the given value is less than the stored one."""
+
+    LESS = "<"
+    LESS_OR_EQUAL = "<="
+    EQUAL = "=="
+    NOT_EQUAL = "!="
+    GREATER_OR_EQUAL = ">="
+    GREATER = ">"
+
+
+def check_row_key(row: bytes) -> bytes:
+    """Returns the row key if a store can hold it.
+
+    Raises:
+        InvalidRequest: it is not bytes, is empty, or is longer than 32,767 bytes.
+    """
+    if not isinstance(row, bytes):
+        raise InvalidRequest(
+            f"row key {row!r:.80} is {type(row).__name__}, not bytes", hint="encode it first"
+        )
+    if not row:
+        raise InvalidRequest("row key is empty", hint="a row key has 1 to 32,767 bytes")
+    if len(row) > MAX_ROW_BYTES:
+        raise InvalidRequest(
+            f"row key {row[:40]!r}… has {len(row):,} bytes",
+            hint="a row key has 1 to 32,767 bytes; shorten it or end it in a hash",
+        )
+    return row
+
+
+def check_timestamp(timestamp: int | None) -> int | None:
+    """Returns the timestamp if it is one; None and `MAX_TIMESTAMP` both mean now.
+
+    Raises:
+        InvalidRequest: it is negative or has more than 63 bits.
+    """
+    if timestamp is None or timestamp == MAX_TIMESTAMP:
+        return None
+    if not isinstance(timestamp, int) or not 0 <= timestamp <= MAX_TIMESTAMP:
+        raise InvalidRequest(
+            f"timestamp {timestamp!r} is not one",
+            hint="a timestamp is a whole number of milliseconds from 0 to 2^63 - 1",
+        )
+    return timestamp
+
+
+def check_column(column: bytes, *, whole_family: bool = False) -> bytes:
+    """Returns the column if it is well formed: `b"family:qualifier"`.
+
+    Args:
+        whole_family: whether a family alone, without a colon, will do too.
+
+    Raises:
+        InvalidRequest: it is not bytes or lacks its family.
+    """
+    if not isinstance(column, bytes):
+        raise InvalidRequest(f"column {column!r:.80} is not bytes", hint='write b"family:qualifier"')
+    colon = column.find(b":")
+    if colon == 0 or not column or (colon < 0 and not whole_family):
+        raise InvalidRequest(
+            f"column {column!r:.80} does not name a family", hint='write b"family:qualifier"'
+        )
+    return column
+
+
+class Put:
+    """Stores values in columns of one row; every column at the same timestamp."""
+
+    __slots__ = ("row", "timestamp", "ttl_ms", "values")
+
+    def __init__(
+        self,
+        row: bytes,
+        values: Mapping[bytes, bytes],
+        *,
+        timestamp: int | None = None,
+        ttl_ms: int | None = None,
+    ) -> None:
+        self.row = check_row_key(row)
+        self.values = values
+        self.timestamp = None if timestamp is None else check_timestamp(timestamp)
+        if not values:
+            raise InvalidRequest(f"put of row {row!r:.80} has no columns", hint="give at least one")
+        if ttl_ms is not None and ttl_ms <= 0:
+            raise InvalidRequest(f"ttl_ms {ttl_ms} is not positive", hint="leave it out for none")
+        self.ttl_ms = ttl_ms
+
+    def __repr__(self) -> str:
+        more = f", timestamp={self.timestamp}" if self.timestamp is not None else ""
+        more += f", ttl_ms={self.ttl_ms}" if self.ttl_ms is not None else ""
+        return f"Put({self.row!r}, {dict(self.values)!r}{more})"
+
+
+class Marker(NamedTuple):
+    """One delete marker to write: its kind, what it covers, and up to or at which time.
+
+    `column` is a family for the two family kinds. A timestamp of None means now, and for
+    `DELETE` the newest version there is.
+    """
+
+    type: CellType
+    column: bytes
+    timestamp: int | None
+
+
+class Delete:
+    """Deletes a row, or parts of it: families, columns, or single versions.
+
+    Without a call of one of its methods it deletes the whole row, up to `timestamp`.
+    """
+
+    __slots__ = ("markers", "row", "timestamp")
+
+    def __init__(self, row: bytes, *, timestamp: int | None = None) -> None:
+        self.row = check_row_key(row)
+        self.timestamp = check_timestamp(timestamp)
+        self.markers: list[Marker] = []
+
+    def family(self, family: bytes, timestamp: int | None = None) -> Delete:
+        """Deletes every version of every column of a family, up to the timestamp."""
+        return self._add(CellType.DELETE_FAMILY, _family(family), timestamp)
+
+    def family_version(self, family: bytes, timestamp: int) -> Delete:
+        """Deletes the versions of a family that have exactly this timestamp."""
+        return self._add(CellType.DELETE_FAMILY_VERSION, _family(family), timestamp)
+
+    def column(self, column: bytes, timestamp: int | None = None) -> Delete:
+        """Deletes every version of a column, up to the timestamp."""
+        return self._add(CellType.DELETE_COLUMN, check_column(column), timestamp)
+
+    def version(self, column: bytes, timestamp: int | None = None) -> Delete:
+        """Deletes one version of a column: the one with this timestamp, or the newest."""
+        return self._add(CellType.DELETE, check_column(column), timestamp)
+
+    def _add(self, kind: CellType, column: bytes, timestamp: int | None) -> Delete:
+        chosen = check_timestamp(timestamp)
+        self.markers.append(Marker(kind, column, self.timestamp if chosen is None else chosen))
+        return self
+
+    def __repr__(self) -> str:
+        return f"Delete({self.row!r}, timestamp={self.timestamp}, markers={self.markers!r})"
+
+
+class Increment:
+    """Adds to counters of one row: 8-byte big-endian numbers; an absent one counts as 0."""
+
+    __slots__ = ("amounts", "row")
+
+    def __init__(self, row: bytes, amounts: Mapping[bytes, int]) -> None:
+        self.row = check_row_key(row)
+        for column, amount in amounts.items():
+            check_column(column)
+            if not isinstance(amount, int) or not -(2**63) <= amount < 2**63:
+                raise InvalidRequest(
+                    f"increment of {column!r:.80} by {amount!r:.40}",
+                    hint="an amount is a whole number of 64 bits",
+                )
+        if not amounts:
+            raise InvalidRequest(
+                f"increment of row {row!r:.80} has no columns", hint="give at least one"
+            )
+        self.amounts = amounts
+
+    def __repr__(self) -> str:
+        return f"Increment({self.row!r}, {dict(self.amounts)!r})"
+
+
+class Append:
+    """Adds bytes to the end of values of one row; an absent one counts as empty."""
+
+    __slots__ = ("row", "values")
+
+    def __init__(self, row: bytes, values: Mapping[bytes, bytes]) -> None:
+        self.row = check_row_key(row)
+        for column in values:
+            check_column(column)
+        if not values:
+            raise InvalidRequest(
+                f"append to row {row!r:.80} has no columns", hint="give at least one"
+            )
+        self.values = values
+
+    def __repr__(self) -> str:
+        return f"Append({self.row!r}, {dict(self.values)!r})"
+
+
+Mutation: TypeAlias = Put | Delete | Increment | Append
+
+
+class Check:
+    """A condition on the newest visible version of one column of the row.
+
+    A value of None asks that the column is absent; as in HBase an empty stored value counts as
+    absent too. An absent column matches no comparison with a value.
+    """
+
+    __slots__ = ("column", "op", "time_range", "value")
+
+    def __init__(
+        self,
+        column: bytes,
+        op: CompareOp = CompareOp.EQUAL,
+        value: bytes | None = None,
+        *,
+        time_range: tuple[int, int] | None = None,
+    ) -> None:
+        self.column = check_column(column)
+        self.op = CompareOp(op)
+        self.value = value
+        self.time_range = time_range
+
+    @classmethod
+    def absent(cls, column: bytes) -> Check:
+        """The column has no visible version, or an empty value."""
+        return cls(column, CompareOp.EQUAL, None)
+
+    @classmethod
+    def equal(cls, column: bytes, value: bytes) -> Check:
+        """The newest version has exactly this value."""
+        return cls(column, CompareOp.EQUAL, value)
+
+    def __repr__(self) -> str:
+        return f"Check({self.column!r}, {self.op}, {self.value!r}, time_range={self.time_range})"
+
+
+class CheckResult(NamedTuple):
+    """Whether a condition held and its mutations were made, and the new values of counters.
+
+    `row` holds the results of increments and appends, None when there were none.
+    """
+
+    success: bool
+    row: Row | None = None
+
+    def __bool__(self) -> bool:
+        return self.success
+
+
+def _family(family: bytes) -> bytes:
+    if not isinstance(family, bytes) or not family or b":" in family:
+        raise InvalidRequest(f"family {family!r:.80} is not a family's name", hint='write b"family"')
+    return family
+
+
+def check_one_row(row: bytes, mutations: Sequence[Mutation]) -> None:
+    """Makes sure that all mutations are of the one row that an atomic step is about.
+
+    Raises:
+        InvalidRequest: there is none, or one is of another row.
+    """
+    if not mutations:
+        raise InvalidRequest(f"no mutations for row {row!r:.80}", hint="give at least one")
+    for mutation in mutations:
+        if mutation.row != row:
+            raise InvalidRequest(
+                f"a mutation of row {mutation.row!r:.80} in an atomic step on row {row!r:.80}",
+                hint="one step changes one row; use a batch for several",
+            )

@@ -1,0 +1,131 @@
+"""What a read is: which rows, which columns, which versions.
+
+`Get` and `Scan` are frozen requests; `start` is inclusive and `stop` exclusive, always.
+"""
+
+from __future__ import annotations
+
+from typing import TypedDict
+
+import msgspec
+
+from webtable.errors import InvalidRequest
+from webtable.store.model import MAX_TIMESTAMP
+from webtable.store.mutation import check_column, check_row_key
+
+__all__ = ["ALL_VERSIONS", "Get", "Scan", "ScanOptions", "prefix_end"]
+
+ALL_VERSIONS = 2**31 - 1
+"""As many versions as the family keeps (HBase's `Integer.MAX_VALUE`)."""
+
+
+class Get(msgspec.Struct, frozen=True):
+    """Reads one row: all of it, or the named families and columns.
+
+    `time_range` is `(start, stop)` in milliseconds; a single version is `(t, t + 1)`.
+    """
+
+    row: bytes
+    columns: tuple[bytes, ...] = ()
+    versions: int = 1
+    time_range: tuple[int, int] | None = None
+
+    def __post_init__(self) -> None:
+        check_row_key(self.row)
+        _check_selection(self.columns, self.versions, self.time_range)
+
+
+class ScanOptions(TypedDict, total=False):
+    """The fields of `Scan`, for calls that take them as keywords."""
+
+    start: bytes
+    stop: bytes
+    prefix: bytes
+    columns: tuple[bytes, ...] | list[bytes]
+    versions: int
+    time_range: tuple[int, int] | None
+    limit: int | None
+    reverse: bool
+    raw: bool
+    batch_rows: int | None
+
+
+class Scan(msgspec.Struct, frozen=True, kw_only=True):
+    """Reads rows in key order.
+
+    Attributes:
+        start: the first row key; empty means from the first row.
+        stop: the row key to stop before; empty means to the last row.
+        prefix: only rows whose keys begin so; narrows `start` and `stop` further.
+        columns: families (`b"f"`) and columns (`b"f:q"`); empty means everything.
+        versions: the newest versions of each column to return at most.
+        time_range: only versions in `[start, stop)` milliseconds.
+        limit: the number of rows to return at most.
+        reverse: from the last row of the range to the first.
+        raw: also delete markers and what they hide; only whole families may be named.
+        batch_rows: rows to fetch at a time from a server; a hint, None lets the engine choose.
+    """
+
+    start: bytes = b""
+    stop: bytes = b""
+    prefix: bytes = b""
+    columns: tuple[bytes, ...] = ()
+    versions: int = 1
+    time_range: tuple[int, int] | None = None
+    limit: int | None = None
+    reverse: bool = False
+    raw: bool = False
+    batch_rows: int | None = None
+
+    def __post_init__(self) -> None:
+        for bound in (self.start, self.stop, self.prefix):
+            if bound:
+                check_row_key(bound)
+        _check_selection(self.columns, self.versions, self.time_range)
+        if self.limit is not None and self.limit < 0:
+            raise InvalidRequest(f"limit {self.limit} is negative", hint="leave it out for none")
+        if self.raw and any(b":" in column for column in self.columns):
+            raise InvalidRequest(
+                "a raw scan cannot name columns", hint="name whole families, or drop raw"
+            )
+
+    def bounds(self) -> tuple[bytes, bytes]:
+        """Returns the range `[start, stop)` that `start`, `stop` and `prefix` leave together.
+
+        An empty `stop` means no upper bound. The range is empty when stop <= start and stop is
+        not empty.
+        """
+        start, stop = self.start, self.stop
+        if self.prefix:
+            start = max(start, self.prefix)
+            end = prefix_end(self.prefix)
+            stop = min(stop, end) if stop and end else stop or end
+        return start, stop
+
+
+def prefix_end(prefix: bytes) -> bytes:
+    """Returns the first key after all keys with the prefix; empty when there is none.
+
+    >>> prefix_end(b"com.")
+    b'com/'
+    >>> prefix_end(bytes([1, 255]))
+    b'\\x02'
+    """
+    stem = prefix.rstrip(b"\xff")
+    return stem[:-1] + bytes([stem[-1] + 1]) if stem else b""
+
+
+def _check_selection(
+    columns: tuple[bytes, ...], versions: int, time_range: tuple[int, int] | None
+) -> None:
+    for column in columns:
+        check_column(column, whole_family=True)
+    if versions < 1:
+        raise InvalidRequest(f"versions {versions} is less than 1", hint="ask for at least one")
+    if time_range is not None:
+        start, stop = time_range
+        if not 0 <= start <= stop <= MAX_TIMESTAMP:
+            raise InvalidRequest(
+                f"time range [{start}, {stop}) is not one",
+                hint="give (start, stop) in milliseconds with 0 <= start <= stop",
+            )
