@@ -1,1 +1,56 @@
-"""WebTable keeps crawled web pages and answers questions about them."""
+"""WebTable keeps crawled web pages the way Bigtable's Webtable did, and answers questions about them.
+
+`webtable.open(location)` gives a `Store`, `store.table(name)` a `Table`; see `docs/` for the rest.
+"""
+
+from webtable.errors import WebTableError
+from webtable.store.engine import Capabilities, Engine, FamilyStats, Region, TableStats
+from webtable.store.model import Cell, CellType, Row
+from webtable.store.mutation import (
+    Append,
+    Check,
+    CheckResult,
+    CompareOp,
+    Delete,
+    Durability,
+    Increment,
+    Mutation,
+    Put,
+)
+from webtable.store.scan import ALL_VERSIONS, Get, Scan
+from webtable.store.schema import Family, TableSchema
+from webtable.store.store import Store
+from webtable.store.store import open_store as open  # noqa: A004 - webtable.open is the public name
+from webtable.store.table import Batch, Table
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "ALL_VERSIONS",
+    "Append",
+    "Batch",
+    "Capabilities",
+    "Cell",
+    "CellType",
+    "Check",
+    "CheckResult",
+    "CompareOp",
+    "Delete",
+    "Durability",
+    "Engine",
+    "Family",
+    "FamilyStats",
+    "Get",
+    "Increment",
+    "Mutation",
+    "Put",
+    "Region",
+    "Row",
+    "Scan",
+    "Store",
+    "Table",
+    "TableSchema",
+    "TableStats",
+    "WebTableError",
+    "open",
+]

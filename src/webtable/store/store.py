@@ -1,0 +1,145 @@
+"""`Store`: the tables at one location, and `open_store`, which finds the engine for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from types import TracebackType
+
+from webtable.errors import InvalidRequest
+from webtable.store.engine import Capabilities, Engine
+from webtable.store.model import Row
+from webtable.store.mutation import Durability, Mutation
+from webtable.store.schema import Family, TableSchema, check_splits, check_table_name
+from webtable.store.table import Table
+
+__all__ = ["Store", "open_store"]
+
+
+def open_store(location: str, *, read_only: bool = False, create: bool = True) -> Store:
+    """Opens the store at a location.
+
+    Args:
+        location: a directory, also as `rocks:DIRECTORY`, for the embedded engine;
+            `hbase://host[:2181][,host…][/parent]` or `hbase+masters://host[:16000][,host…]` for
+            a cluster, with `?namespace=` to keep several stores on it apart.
+        read_only: open an embedded store beside its writer, for reading. It follows what the
+            writer stores; `Store.refresh` makes it follow now.
+        create: make the embedded store when there is none.
+
+    Raises:
+        StoreNotFound: there is none and it was not to be made.
+        StoreLocked: another process has the embedded store open for writing.
+        CorruptData, FormatVersionError: files of the store are damaged, or newer than this program.
+        ServerUnavailable: the cluster does not answer.
+    """
+    scheme, separator, rest = location.partition("://")
+    if separator and scheme in ("hbase", "hbase+masters"):
+        from webtable.store.hbase.engine import HBaseEngine
+
+        return Store(HBaseEngine.connect(location, read_only=read_only))
+    if separator:
+        raise InvalidRequest(
+            f"location '{location}' has an unknown scheme '{scheme}'",
+            hint="use a directory, hbase://… or hbase+masters://…",
+        )
+    from webtable.store.rocks.engine import RocksEngine
+
+    path = location.removeprefix("rocks:")
+    if not path:
+        raise InvalidRequest("location is empty", hint="name a directory, or hbase://…")
+    return Store(RocksEngine.open(path, read_only=read_only, create=create))
+
+
+class Store:
+    """The tables at one location. Closes with its `with` block; share it between threads."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    @property
+    def location(self) -> str:
+        """Where the store is."""
+        return self._engine.location
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What the engine of this store can do beyond the common contract."""
+        return self._engine.capabilities
+
+    def table(self, name: str) -> Table:
+        """Returns a table to work with. Costs nothing; that it exists shows at the first use."""
+        return Table(self._engine, check_table_name(name))
+
+    def tables(self) -> list[str]:
+        """Returns the names of all tables, sorted."""
+        return self._engine.list_tables()
+
+    def create_table(
+        self, table: str | TableSchema, *families: str | Family, splits: Iterable[bytes] = ()
+    ) -> Table:
+        """Creates a table from a schema, or from a name and its families.
+
+        Raises:
+            TableExists: there is one of that name.
+        """
+        if isinstance(table, TableSchema):
+            schema = table
+        else:
+            made = (Family(name=each) if isinstance(each, str) else each for each in families)
+            schema = TableSchema(name=table, families=tuple(made))
+        self._engine.create_table(schema, check_splits(splits))
+        return Table(self._engine, schema.name)
+
+    def alter_table(self, schema: TableSchema) -> None:
+        """Changes a table's options and families; a family left out loses its data.
+
+        Start from `describe_table`: `with_family` adds or changes one, `without_family` drops one.
+        """
+        self._engine.alter_table(schema)
+
+    def describe_table(self, name: str) -> TableSchema:
+        """Returns a table's schema."""
+        return self._engine.describe_table(check_table_name(name))
+
+    def truncate_table(self, name: str) -> None:
+        """Removes all rows of a table; its schema and regions stay."""
+        self._engine.truncate_table(check_table_name(name))
+
+    def drop_table(self, name: str) -> None:
+        """Removes a table and its data."""
+        self._engine.drop_table(check_table_name(name))
+
+    def commit(
+        self, writes: Sequence[tuple[str, Mutation]], *, durability: Durability = "wal"
+    ) -> list[Row | None]:
+        """Makes mutations of many rows and tables all together or not at all.
+
+        Only engines with `capabilities.atomic_commits` can; HBase cannot.
+        """
+        return self._engine.commit(writes, durability)
+
+    def checkpoint(self, path: str) -> None:
+        """Writes a consistent copy of the store to a new directory while work goes on."""
+        self._engine.checkpoint(path)
+
+    def refresh(self) -> None:
+        """Lets a read-only store see what its writer has stored by now."""
+        self._engine.refresh()
+
+    def close(self) -> None:
+        """Closes the store; closing again does nothing."""
+        self._engine.close()
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Store({self.location!r})"

@@ -1,0 +1,312 @@
+"""`Table`: the verbs on rows. It checks arguments, gives defaults and passes requests to the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import TracebackType
+from typing import Unpack
+
+from webtable.errors import InvalidRequest
+from webtable.store.engine import Engine, Region, TableStats
+from webtable.store.model import Row
+from webtable.store.mutation import (
+    Append,
+    Check,
+    CheckResult,
+    Delete,
+    Durability,
+    Increment,
+    Mutation,
+    Put,
+    check_one_row,
+)
+from webtable.store.scan import Get, Scan, ScanOptions
+from webtable.store.schema import TableSchema
+
+__all__ = ["Batch", "Table"]
+
+
+class Table:
+    """A table of a store. Light: make as many as you like, share them between threads.
+
+    Rows, columns and values are bytes; a column is `b"family:qualifier"`, and where columns are
+    named for reading or deleting, `b"family"` means all of it. Reads give the newest version
+    unless asked for more. Writes are stamped with the current time in milliseconds unless told.
+    """
+
+    def __init__(self, engine: Engine, name: str) -> None:
+        self._engine = engine
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"Table({self.name!r} of {self._engine.location!r})"
+
+    # Reading
+
+    def get(
+        self,
+        row: bytes,
+        columns: Iterable[bytes] = (),
+        *,
+        versions: int = 1,
+        timestamp: int | None = None,
+        time_range: tuple[int, int] | None = None,
+    ) -> Row | None:
+        """Reads one row, or the named families and columns of it; None when nothing is there.
+
+        Args:
+            columns: families and columns; empty means the whole row.
+            versions: how many versions of each column at most.
+            timestamp: only the version with exactly this timestamp.
+            time_range: only versions in `[start, stop)` milliseconds.
+        """
+        get = Get(row, _columns(columns), versions, _time_range(timestamp, time_range))
+        return self._engine.get_many(self.name, (get,))[0]
+
+    def get_many(
+        self,
+        rows: Iterable[bytes | Get],
+        columns: Iterable[bytes] = (),
+        *,
+        versions: int = 1,
+        time_range: tuple[int, int] | None = None,
+    ) -> list[Row | None]:
+        """Reads many rows at once; one answer a row, in the order asked, None where nothing is.
+
+        An entry that is a `Get` is taken as it is; the other arguments apply to plain row keys.
+        """
+        chosen = _columns(columns)
+        gets = [
+            row if isinstance(row, Get) else Get(row, chosen, versions, time_range) for row in rows
+        ]
+        return self._engine.get_many(self.name, gets)
+
+    def scan(self, scan: Scan | None = None, **options: Unpack[ScanOptions]) -> Iterator[Row]:
+        """Yields rows in key order: `scan(prefix=b"com.", limit=10)`, or with a `Scan`.
+
+        The rows are read as they are asked for; a row is never seen half-written. Stopping early
+        is cheap; the engine's resources are freed when the iterator is closed or collected.
+        """
+        if scan is None:
+            if "columns" in options:
+                options["columns"] = _columns(options["columns"])
+            scan = Scan(**options)  # type: ignore[arg-type]
+        elif options:
+            raise InvalidRequest("both a Scan and options", hint="put the options into the Scan")
+        return self._engine.scan(self.name, scan)
+
+    # Writing
+
+    def put(
+        self,
+        row: bytes,
+        values: Mapping[bytes, bytes],
+        *,
+        timestamp: int | None = None,
+        ttl_ms: int | None = None,
+        durability: Durability = "wal",
+    ) -> None:
+        """Stores column → value in a row, all at once. `ttl_ms` can only shorten the family's TTL."""
+        put = Put(row, values, timestamp=timestamp, ttl_ms=ttl_ms)
+        self._engine.mutate_row(self.name, row, (put,), durability)
+
+    def delete(
+        self,
+        row: bytes,
+        columns: Iterable[bytes] = (),
+        *,
+        timestamp: int | None = None,
+        one_version: bool = False,
+        durability: Durability = "wal",
+    ) -> None:
+        """Deletes a row, or families and columns of it, with every version up to `timestamp`.
+
+        Args:
+            timestamp: the newest version to delete; now when left out.
+            one_version: delete only the version with that timestamp; the newest one of each named
+                column when none is given. For a family a timestamp is needed.
+        """
+        delete = Delete(row, timestamp=timestamp)
+        chosen = _columns(columns)
+        if one_version and not chosen:
+            raise InvalidRequest("one_version needs columns", hint="name families or columns")
+        for column in chosen:
+            if b":" in column:
+                (delete.version if one_version else delete.column)(column, timestamp)
+            elif not one_version:
+                delete.family(column, timestamp)
+            elif timestamp is not None:
+                delete.family_version(column, timestamp)
+            else:
+                raise InvalidRequest(
+                    f"one version of family {column!r} without a timestamp", hint="give one"
+                )
+        self._engine.mutate_row(self.name, row, (delete,), durability)
+
+    def increment(
+        self, row: bytes, column: bytes, amount: int = 1, *, durability: Durability = "wal"
+    ) -> int:
+        """Adds to a counter and returns its new value; an absent counter counts as 0.
+
+        Raises:
+            InvalidRequest: the column holds something that is not an 8-byte number.
+        """
+        increment = Increment(row, {column: amount})
+        result = self._engine.mutate_row(self.name, row, (increment,), durability)
+        return int.from_bytes(_value(result, column), "big", signed=True)
+
+    def append(
+        self, row: bytes, column: bytes, value: bytes, *, durability: Durability = "wal"
+    ) -> bytes:
+        """Adds bytes to the end of a value and returns the whole; an absent one counts as empty."""
+        append = Append(row, {column: value})
+        return _value(self._engine.mutate_row(self.name, row, (append,), durability), column)
+
+    def mutate(
+        self, row: bytes, mutations: Sequence[Mutation], *, durability: Durability = "wal"
+    ) -> Row | None:
+        """Makes several mutations of one row as one atomic step.
+
+        Returns the new values of increments and appends, None when there were none. A delete and
+        a put of one column at the same time: the delete wins, so give it an older timestamp.
+        """
+        check_one_row(row, mutations)
+        return self._engine.mutate_row(self.name, row, mutations, durability)
+
+    def check_and_mutate(
+        self,
+        row: bytes,
+        check: Check,
+        mutations: Mutation | Sequence[Mutation],
+        *,
+        durability: Durability = "wal",
+    ) -> CheckResult:
+        """Makes mutations of one row if a condition on it holds, as one atomic step.
+
+        The result is true when they were made; its `row` has the new values of increments and
+        appends.
+        """
+        steps = mutations if isinstance(mutations, Sequence) else (mutations,)
+        check_one_row(row, steps)
+        return self._engine.check_and_mutate(self.name, row, check, steps, durability)
+
+    def batch(self, *, size: int = 1000, durability: Durability = "wal") -> Batch:
+        """Collects mutations and sends them `size` at a time; use it in a `with` block.
+
+        Each mutation is atomic, the batch is not; for all or nothing see `Store.commit`.
+        """
+        return Batch(self._engine, self.name, size, durability)
+
+    # About the table
+
+    def schema(self) -> TableSchema:
+        """Returns the table's schema as it is now."""
+        return self._engine.describe_table(self.name)
+
+    def regions(self) -> list[Region]:
+        """Returns the table's regions in key order."""
+        return self._engine.regions(self.name)
+
+    def stats(self) -> TableStats:
+        """Returns the table's sizes and counts, family by family."""
+        return self._engine.stats(self.name)
+
+    def flush(self) -> None:
+        """Writes what is in memory to files."""
+        self._engine.flush(self.name)
+
+    def major_compact(self) -> None:
+        """Rewrites the table without what no read can see; returns when it is done."""
+        self._engine.major_compact(self.name)
+
+
+class Batch:
+    """Mutations on their way to a table. Leaving the `with` block sends what is left.
+
+    When the block is left by an exception, what was not sent yet is dropped.
+    """
+
+    def __init__(self, engine: Engine, table: str, size: int, durability: Durability) -> None:
+        if size < 1:
+            raise InvalidRequest(f"batch size {size} is less than 1", hint="1,000 is a good one")
+        self._engine = engine
+        self._table = table
+        self._size = size
+        self._durability: Durability = durability
+        self._pending: list[Mutation] = []
+
+    def put(
+        self,
+        row: bytes,
+        values: Mapping[bytes, bytes],
+        *,
+        timestamp: int | None = None,
+        ttl_ms: int | None = None,
+    ) -> None:
+        """Adds a put; see `Table.put`."""
+        self.add(Put(row, values, timestamp=timestamp, ttl_ms=ttl_ms))
+
+    def delete(
+        self, row: bytes, columns: Iterable[bytes] = (), *, timestamp: int | None = None
+    ) -> None:
+        """Adds a delete of a row, or of families and columns with all their versions."""
+        delete = Delete(row, timestamp=timestamp)
+        for column in _columns(columns):
+            (delete.column if b":" in column else delete.family)(column, timestamp)
+        self.add(delete)
+
+    def add(self, mutation: Mutation) -> None:
+        """Adds any mutation; sends the batch when it is full.
+
+        Raises:
+            BatchError: entries of the batch that was sent failed.
+        """
+        pending = self._pending
+        pending.append(mutation)
+        if len(pending) >= self._size:
+            self.send()
+
+    def send(self) -> None:
+        """Sends what was added so far."""
+        pending, self._pending = self._pending, []
+        if pending:
+            self._engine.mutate_many(self._table, pending, self._durability)
+
+    def __len__(self) -> int:
+        return len(self._pending)
+
+    def __enter__(self) -> Batch:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if kind is None:
+            self.send()
+        else:
+            self._pending = []
+
+
+def _columns(columns: Iterable[bytes]) -> tuple[bytes, ...]:
+    if isinstance(columns, (bytes, str)):
+        raise InvalidRequest(f"columns {columns!r} is one column", hint="give a list of columns")
+    return tuple(columns)
+
+
+def _time_range(
+    timestamp: int | None, time_range: tuple[int, int] | None
+) -> tuple[int, int] | None:
+    if timestamp is None:
+        return time_range
+    if time_range is not None:
+        raise InvalidRequest("both timestamp and time_range", hint="give one of them")
+    return (timestamp, timestamp + 1)
+
+
+def _value(row: Row | None, column: bytes) -> bytes:
+    value = None if row is None else row.value(column)
+    assert value is not None, "an engine answers increments and appends with the new value"
+    return value
