@@ -1,0 +1,94 @@
+"""A pytest plugin that adds up the time a suite takes, room by room, against a plan.
+
+The whole suite has thirty minutes on two cores. Each room has a share of them; a room that goes
+over its share is named in a line of its own at the end of the run. It is a report, not a failure:
+a slow machine must not turn a right answer into a wrong one. A soak run has no plan.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+PLAN_MINUTES = {"store": 4, "HBase": 8, "records": 2, "pages": 4, "links": 5, "the rest": 5}
+
+ROOM_OF_FOLDER = {
+    "contract": "store",
+    "crash": "store",
+    "golden": "store",
+    "store": "store",
+    "cluster": "HBase",
+    "hbase": "HBase",
+    "lockstep": "HBase",
+    "records": "records",
+    "simulation": "records",
+    "pages": "pages",
+    "links": "links",
+}
+
+REST = "the rest"
+
+
+def room_of(path: Path, tests: Path, *, on_hbase: bool) -> str:
+    """Returns the room whose share of the plan a test at `path` uses."""
+    if on_hbase:
+        return "HBase"
+    folder = path.relative_to(tests).parts[0] if path.is_relative_to(tests) else ""
+    return ROOM_OF_FOLDER.get(folder, REST)
+
+
+def table(seconds: dict[str, float]) -> tuple[list[str], list[str]]:
+    """Returns the lines of the report, and one line for each room that went over."""
+    rows, over = [], []
+    for room, minutes in PLAN_MINUTES.items():
+        if room not in seconds:
+            continue
+        spent = seconds[room]
+        rows.append(f"{room:<10} {_clock(spent):>7}  of {_clock(minutes * 60):>5}")
+        if spent > minutes * 60:
+            over.append(f"OVER THE PLAN: {room} took {_clock(spent)}, planned {_clock(minutes * 60)}")
+    return rows, over
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes}:{rest:02}"
+
+
+class Budget:
+    """Collects the durations of one run."""
+
+    def __init__(self, tests: Path) -> None:
+        self._tests = tests
+        self._room_of_test: dict[str, str] = {}
+        self._seconds: dict[str, float] = defaultdict(float)
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        for item in items:
+            # The same contract test runs on every engine; the engine's name is in its parameters.
+            on_hbase = bool(item.get_closest_marker("hbase")) or "hbase" in _parameters(item)
+            self._room_of_test[item.nodeid] = room_of(item.path, self._tests, on_hbase=on_hbase)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self._seconds[self._room_of_test.get(report.nodeid, REST)] += report.duration
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        rows, over = table(self._seconds)
+        terminalreporter.section("time by room")
+        for row in rows:
+            terminalreporter.write_line(row)
+        for line in over:
+            terminalreporter.write_line(line, red=True, bold=True)
+
+
+def _parameters(item: pytest.Item) -> list[str]:
+    callspec = getattr(item, "callspec", None)
+    return callspec.id.split("-") if callspec else []
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if not os.environ.get("WEBTABLE_SOAK"):
+        config.pluginmanager.register(Budget(config.rootpath / "tests"), "webtable-budget")
