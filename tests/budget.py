@@ -49,7 +49,9 @@ def table(seconds: dict[str, float]) -> tuple[list[str], list[str]]:
         spent = seconds[room]
         rows.append(f"{room:<10} {_clock(spent):>7}  of {_clock(minutes * 60):>5}")
         if spent > minutes * 60:
-            over.append(f"OVER THE PLAN: {room} took {_clock(spent)}, planned {_clock(minutes * 60)}")
+            over.append(
+                f"OVER THE PLAN: {room} took {_clock(spent)}, planned {_clock(minutes * 60)}"
+            )
     return rows, over
 
 

@@ -1,0 +1,80 @@
+"""The options that commands share, and how a command opens its store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, TypeAlias, TypeVar
+
+import click
+
+import webtable
+
+__all__ = [
+    "FORMAT_KEY",
+    "Format",
+    "format_option",
+    "limit_option",
+    "open_for_reading",
+    "open_for_writing",
+    "store_option",
+]
+
+DEFAULT_STORE = "./webtable.db"
+FORMAT_KEY = "webtable.format"
+"""Where the chosen format is kept in click's context, for errors to follow it."""
+
+Format: TypeAlias = Literal["table", "json", "jsonl", "csv"]
+FORMATS: tuple[Format, ...] = ("table", "json", "jsonl", "csv")
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+def store_option(function: _Command) -> _Command:
+    """Gives a command `--store LOCATION`, passed as `location`."""
+    return click.option(
+        "--store",
+        "location",
+        metavar="LOCATION",
+        envvar="WEBTABLE_STORE",
+        default=DEFAULT_STORE,
+        show_default=True,
+        show_envvar=True,
+        help="A directory, hbase://HOST or hbase+masters://HOST.",
+    )(function)
+
+
+def format_option(function: _Command) -> _Command:
+    """Gives a command `--format`, passed as `form`."""
+    return click.option(
+        "--format",
+        "form",
+        type=click.Choice(FORMATS),
+        default="table",
+        show_default=True,
+        callback=_remember,
+        # Before the others, so that an error in one of them is reported in this form already.
+        is_eager=True,
+        help="How to print the answer.",
+    )(function)
+
+
+def limit_option(function: _Command) -> _Command:
+    """Gives a command `--limit N`, passed as `limit`; None means all."""
+    return click.option(
+        "--limit", metavar="N", type=click.IntRange(min=1), help="Print at most N.  [default: all]"
+    )(function)
+
+
+def open_for_reading(location: str) -> webtable.Store:
+    """Opens a store beside its writer, if it has one; never makes one."""
+    return webtable.open(location, read_only=True, create=False)
+
+
+def open_for_writing(location: str) -> webtable.Store:
+    """Opens a store that exists, as its one writer."""
+    return webtable.open(location, create=False)
+
+
+def _remember(ctx: click.Context, _option: click.Parameter, form: Format) -> Format:
+    ctx.meta[FORMAT_KEY] = form
+    return form

@@ -1,0 +1,137 @@
+"""How a command prints its answer: as a table for people, as json, jsonl or csv for programs.
+
+An answer is a list of items, each a mapping of the same keys. `json` is one object that also
+says where to go on; `jsonl` and `csv` are the items only. Bytes appear as HBase shows them.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal, NamedTuple, TextIO, TypeAlias
+
+import click
+
+from webtable.cli.options import Format
+
+__all__ = ["Column", "Item", "print_items", "show_bytes", "show_size", "talk"]
+
+Item: TypeAlias = Mapping[str, object]
+
+
+class Column(NamedTuple):
+    """One key of the items: its heading in a table, and what kind of thing it is."""
+
+    key: str
+    title: str
+    kind: Literal["text", "count", "size"] = "text"
+
+
+def print_items(
+    items: Iterable[Item], columns: Sequence[Column], form: Format, *, next_key: str | None = None
+) -> None:
+    """Prints items to stdout.
+
+    Args:
+        columns: the keys in the order of printing; every item has all of them.
+        next_key: where a limited answer goes on, None when it is complete.
+    """
+    out = sys.stdout
+    if form == "json":
+        answer = {"items": list(items), "next": next_key, "truncated": next_key is not None}
+        out.write(_json(answer, indent=2) + "\n")
+    elif form == "jsonl":
+        for item in items:
+            out.write(_json(item) + "\n")
+    elif form == "csv":
+        _print_csv(items, columns, out)
+    else:
+        _print_table(list(items), columns)
+    # A reader that went away shows up here, where it can be handled, and not at exit.
+    out.flush()
+    if next_key is not None and form != "json":
+        talk(f"there is more, from '{next_key}' on; see --start and --limit")
+
+
+def talk(message: str) -> None:
+    """Says something to the person at the terminal; programs read stdout only."""
+    click.echo(message, err=True)
+
+
+def show_bytes(value: bytes) -> str:
+    r"""Returns bytes the way HBase's `Bytes.toStringBinary` shows them.
+
+    >>> print(show_bytes(b"com.example\x00\xff"))
+    com.example\x00\xFF
+    """
+    return "".join(_SHOWN[byte] for byte in value)
+
+
+def show_size(size_bytes: int) -> str:
+    """Returns a size in the largest unit of which there is at least one.
+
+    >>> show_size(999), show_size(1_500_000)
+    ('999 B', '1.5 MB')
+    """
+    if size_bytes < 1000:
+        return f"{size_bytes} B"
+    size = float(size_bytes)
+    for unit in ("kB", "MB", "GB", "TB"):
+        size /= 1000
+        if size < 999.95 or unit == "TB":
+            break
+    return f"{size:.1f} {unit}"
+
+
+_SHOWN = [
+    chr(byte) if 0x20 <= byte <= 0x7E and byte != 0x5C else f"\\x{byte:02X}" for byte in range(256)
+]
+
+
+def _json(value: object, indent: int | None = None) -> str:
+    return json.dumps(value, default=_plain, ensure_ascii=False, indent=indent)
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, bytes):
+        return show_bytes(value)
+    raise TypeError(f"no JSON form for {type(value).__name__}")
+
+
+def _print_csv(items: Iterable[Item], columns: Sequence[Column], out: TextIO) -> None:
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([column.key for column in columns])
+    for item in items:
+        writer.writerow([_text(item[column.key]) for column in columns])
+
+
+def _print_table(items: Sequence[Item], columns: Sequence[Column]) -> None:
+    lines = [[column.title for column in columns]]
+    lines += [[_cell(item[column.key], column.kind) for column in columns] for item in items]
+    widths = [max(map(len, texts)) for texts in zip(*lines, strict=True)]
+    for number, line in enumerate(lines):
+        padded = [
+            text.ljust(width) if column.kind == "text" else text.rjust(width)
+            for text, width, column in zip(line, widths, columns, strict=True)
+        ]
+        click.secho("  ".join(padded).rstrip(), bold=number == 0)
+
+
+def _cell(value: object, kind: str) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, int) and kind != "text":
+        return show_size(value) if kind == "size" else f"{value:,}"
+    return _text(value)
+
+
+def _text(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bytes):
+        return show_bytes(value)
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(_text, value))
+    return str(value)

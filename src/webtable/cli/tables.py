@@ -1,0 +1,96 @@
+"""`webtable tables` and `webtable stats`: what a store holds, and how much of it."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+
+import click
+
+from webtable import Store, TableStats
+from webtable.cli.options import (
+    Format,
+    format_option,
+    limit_option,
+    open_for_reading,
+    store_option,
+)
+from webtable.cli.output import Column, Item, print_items
+
+__all__ = ["stats", "tables"]
+
+TABLE_COLUMNS = (
+    Column("table", "TABLE"),
+    Column("families", "FAMILIES"),
+    Column("disk_bytes", "DISK", "size"),
+    Column("memory_bytes", "MEMORY", "size"),
+    Column("cells", "CELLS", "count"),
+)
+
+FAMILY_COLUMNS = (
+    Column("table", "TABLE"),
+    Column("family", "FAMILY"),
+    Column("disk_bytes", "DISK", "size"),
+    Column("memory_bytes", "MEMORY", "size"),
+    Column("cells", "CELLS", "count"),
+    Column("files", "FILES", "count"),
+)
+
+start_option = click.option(
+    "--start", metavar="TABLE", default="", help="Begin with this table, or the first one after it."
+)
+
+
+@click.command(short_help="List the tables with their families and sizes.")
+@store_option
+@format_option
+@limit_option
+@start_option
+def tables(location: str, form: Format, limit: int | None, start: str) -> None:
+    """List the tables with their families and sizes.
+
+    Cells are an estimate and count every version; '-' where the engine does not know.
+    """
+    with open_for_reading(location) as store:
+        names, next_table = _page(store.tables(), start, limit)
+        items = [_table_item(store.table(name).stats()) for name in names]
+    print_items(items, TABLE_COLUMNS, form, next_key=next_table)
+
+
+@click.command(short_help="Show sizes and counts, family by family.")
+@click.argument("table", required=False)
+@store_option
+@format_option
+@limit_option
+@start_option
+def stats(table: str | None, location: str, form: Format, limit: int | None, start: str) -> None:
+    """Show sizes and counts of TABLE, or of all tables, family by family.
+
+    --limit counts tables. Cells are an estimate and count every version; '-' where the engine
+    does not know.
+    """
+    with open_for_reading(location) as store:
+        names, next_table = ([table], None) if table else _page(store.tables(), start, limit)
+        items = [item for name in names for item in _family_items(store, name)]
+    print_items(items, FAMILY_COLUMNS, form, next_key=next_table)
+
+
+def _page(names: list[str], start: str, limit: int | None) -> tuple[list[str], str | None]:
+    rest = names[bisect_left(names, start) :]
+    if limit is None or len(rest) <= limit:
+        return rest, None
+    return rest[:limit], rest[limit]
+
+
+def _table_item(stats: TableStats) -> Item:
+    counts = [family.cells for family in stats.families]
+    return {
+        "table": stats.table,
+        "families": [family.family for family in stats.families],
+        "disk_bytes": sum(family.disk_bytes for family in stats.families),
+        "memory_bytes": sum(family.memory_bytes for family in stats.families),
+        "cells": None if None in counts else sum(count or 0 for count in counts),
+    }
+
+
+def _family_items(store: Store, name: str) -> list[Item]:
+    return [{"table": name, **family._asdict()} for family in store.table(name).stats().families]

@@ -1,0 +1,59 @@
+"""`webtable flush`, `compact` and `checkpoint`: looking after a store's files."""
+
+from __future__ import annotations
+
+import click
+
+from webtable import Store, Table
+from webtable.cli.options import open_for_writing, store_option
+from webtable.cli.output import show_size, talk
+
+__all__ = ["checkpoint", "compact", "flush"]
+
+
+@click.command(short_help="Write what is in memory to files.")
+@click.argument("table", required=False)
+@store_option
+def flush(table: str | None, location: str) -> None:
+    """Write what TABLE, or every table, holds in memory to files."""
+    with open_for_writing(location) as store:
+        for each in _chosen(store, table):
+            each.flush()
+            talk(f"{each.name}: flushed, {_size(each)} on disk")
+
+
+@click.command(short_help="Rewrite tables without what no read can see.")
+@click.argument("table", required=False)
+@store_option
+def compact(table: str | None, location: str) -> None:
+    """Major-compact TABLE, or every table: rewrite it without what no read can see.
+
+    Delete markers go as well, with what they hide. Returns when it is done.
+    """
+    with open_for_writing(location) as store:
+        for each in _chosen(store, table):
+            before = _size(each)
+            each.major_compact()
+            talk(f"{each.name}: compacted, {before} before, {_size(each)} now on disk")
+
+
+@click.command(short_help="Write a consistent copy of the store.")
+@click.argument("directory", metavar="DIR", type=click.Path())
+@store_option
+def checkpoint(directory: str, location: str) -> None:
+    """Write a consistent copy of the store to DIR, which must not exist yet.
+
+    The copy is a store of its own: open it with --store DIR. On the same disk it shares files
+    with the original and takes next to no room at first.
+    """
+    with open_for_writing(location) as store:
+        store.checkpoint(directory)
+        talk(f"copied {store.location} to {directory}")
+
+
+def _chosen(store: Store, table: str | None) -> list[Table]:
+    return [store.table(name) for name in ([table] if table else store.tables())]
+
+
+def _size(table: Table) -> str:
+    return show_size(sum(family.disk_bytes for family in table.stats().families))
