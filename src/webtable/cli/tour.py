@@ -1,0 +1,108 @@
+"""`webtable tour`: a short walk through the store, in a table of its own that goes away again."""
+
+from __future__ import annotations
+
+import inspect
+import tempfile
+import textwrap
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+from rich.console import Console, RenderableType
+from rich.padding import Padding
+from rich.syntax import Syntax
+from rich.table import Table as Grid
+from rich.text import Text
+
+import webtable
+from webtable import CellType, CheckResult, Row, TableSchema
+from webtable.cli.output import show_bytes
+from webtable.cli.tour_steps import STEPS, TABLE, Answer, Step
+
+__all__ = ["tour"]
+
+WIDTH = 100
+
+
+@click.command(short_help="Show what the store can do, step by step.")
+@click.option(
+    "--store",
+    "location",
+    metavar="LOCATION",
+    envvar="WEBTABLE_STORE",
+    show_envvar=True,
+    help="A directory, hbase://HOST or hbase+masters://HOST.  [default: one that is removed again]",
+)
+def tour(location: str | None) -> None:
+    """Show what the store can do, step by step, with the code of each step.
+
+    It works in the table webtable_tour, which it makes and drops again.
+    """
+    console = Console(highlight=False)
+    console.width = min(console.width, WIDTH)
+    with (
+        # Stays empty when the tour goes to a store of the user's.
+        tempfile.TemporaryDirectory(prefix="webtable-tour-") as directory,
+        webtable.open(location or str(Path(directory) / "tour.db")) as store,
+    ):
+        console.print(Text("A tour of the store", style="bold"))
+        try:
+            for number, step in enumerate(STEPS, start=1):
+                _show(console, number, step, step.run(store))
+        finally:
+            if TABLE in store.tables():
+                store.drop_table(TABLE)
+    console.print("\nThat was the data model. docs/tutorial/first-steps.md goes on from here.")
+
+
+def _show(console: Console, number: int, step: Step, answer: Answer) -> None:
+    console.print()
+    console.print(Text(f"{number}. {step.title}", style="bold cyan"))
+    console.print(Text(" ".join((step.run.__doc__ or "").split())))
+    code = Syntax(_body(step), "python", theme="ansi_dark", background_color="default")
+    console.print(Padding(code, (1, 0, 1, 4)))
+    console.print(Padding(_picture(answer), (0, 0, 0, 4)))
+
+
+def _body(step: Step) -> str:
+    """Returns the code of a step without its head and its docstring."""
+    source = textwrap.dedent(inspect.getsource(step.run))
+    _, _, rest = source.partition('"""')
+    _, _, body = rest.partition('"""')
+    return textwrap.dedent(body.strip("\n"))
+
+
+def _picture(answer: Answer) -> RenderableType:
+    if isinstance(answer, Row):
+        return _grid([answer])
+    if isinstance(answer, list):
+        return _grid(answer)
+    if isinstance(answer, TableSchema):
+        return "\n".join(
+            f"family {family.name}, {family.versions} version{'s' if family.versions > 1 else ''}"
+            for family in answer.families
+        )
+    if isinstance(answer, CheckResult):
+        return Text("made" if answer else "not made: the condition did not hold", style="bold")
+    return Text("done" if answer is None else str(answer), style="bold")
+
+
+def _grid(rows: list[Row]) -> Grid:
+    markers = any(cell.type != CellType.PUT for row in rows for cell in row)
+    grid = Grid(box=None, pad_edge=False, header_style="dim", padding=(0, 3, 0, 0))
+    for heading in ("row", "column", "timestamp", "value", *(["type"] if markers else [])):
+        grid.add_column(heading, no_wrap=True)
+    for row in rows:
+        shown = show_bytes(row.key)
+        for cell in row:
+            kind = CellType(cell.type).name.lower().replace("_", " ")
+            texts = [shown, show_bytes(cell.column), _date(cell.timestamp), show_bytes(cell.value)]
+            grid.add_row(*map(Text, [*texts, kind] if markers else texts))
+            shown = ""
+    return grid
+
+
+def _date(timestamp: int) -> str:
+    moment = datetime.fromtimestamp(timestamp / 1000, tz=UTC)
+    return f"{moment:%Y-%m-%d}"

@@ -1,0 +1,125 @@
+"""Writes the pages of docs/reference that are made from the code: `python -m tools.reference`.
+
+A test compares the pages with what this module makes, so they cannot fall behind.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from webtable import errors
+from webtable.cli.main import cli
+
+ROOT = Path(__file__).parents[1]
+HELP = cli.context_settings["help_option_names"]
+MADE = "<!-- Made by `make docs` from the code; do not edit. -->"
+
+
+def leaf_commands(
+    group: click.Group = cli, path: tuple[str, ...] = ("webtable",)
+) -> Iterator[tuple[str, click.Command]]:
+    """Yields every command that does something, with its full name."""
+    ctx = click.Context(group)
+    for name in group.list_commands(ctx):
+        command = group.get_command(ctx, name)
+        assert command is not None, name
+        if isinstance(command, click.Group):
+            yield from leaf_commands(command, (*path, name))
+        else:
+            yield " ".join((*path, name)), command
+
+
+def commands_page() -> str:
+    """Returns docs/reference/commands.md: the help text of every command."""
+    parts = [
+        "# Commands",
+        MADE,
+        "Data goes to stdout, talk to stderr, and the meaning into the exit code: "
+        "[errors](errors.md) has the list. `python -m webtable` is the same as `webtable`.",
+        _help_block("webtable", cli),
+    ]
+    for name, command in leaf_commands():
+        parts += [f"## {name}", _help_block(name, command)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _help_block(name: str, command: click.Command) -> str:
+    # The width is given: it must not depend on the terminal that the page is made in.
+    ctx = click.Context(command, info_name=name, terminal_width=88, help_option_names=HELP)
+    return f"```text\n{command.get_help(ctx)}\n```"
+
+
+def errors_page() -> str:
+    """Returns docs/reference/errors.md: every error class and what it looks like from outside."""
+    lines = [
+        "# Errors",
+        "",
+        MADE,
+        "",
+        "Errors are sorted by what the caller should do; all are classes of `webtable.errors`. A",
+        "command prints `webtable: MESSAGE` and `hint: NEXT STEP` to stderr; with `--format json`",
+        "or `jsonl` it prints one object there instead:",
+        '`{"ok": false, "code": …, "error": …, "hint": …, "status": …}`.',
+        "",
+        "| class | code | exit code | HTTP status | meaning |",
+        "|---|---|---|---|---|",
+    ]
+    for depth, kind in _tree(errors.WebTableError):
+        door = errors.door(kind)
+        first_line = (inspect.getdoc(kind) or "").splitlines()[0]
+        indent = "· " * depth
+        # A batch takes exit code and status from the first of the errors it is made of.
+        codes = "as its first error | as its first error"
+        if kind is not errors.BatchError:
+            codes = f"{door.exit_code} | {door.http_status}"
+        lines.append(f"| {indent}`{kind.__name__}` | `{kind.code}` | {codes} | {first_line} |")
+    lines += [
+        "",
+        "## Exit codes",
+        "",
+        "| exit code | meaning |",
+        "|---|---|",
+        *(f"| {code} | {meaning} |" for code, meaning in EXIT_CODES.items()),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+EXIT_CODES = {
+    0: "done",
+    1: "failed, also access refused",
+    2: "usage",
+    3: "not found: a store, a table, a family",
+    4: "conflict",
+    5: "unavailable, try again",
+    6: "data damaged",
+    130: "stopped (Ctrl-C)",
+}
+
+
+def _tree(
+    kind: type[errors.WebTableError], depth: int = 0
+) -> Iterator[tuple[int, type[errors.WebTableError]]]:
+    yield depth, kind
+    for child in kind.__subclasses__():
+        if child.__module__ == errors.__name__:
+            yield from _tree(child, depth + 1)
+
+
+PAGES = {"docs/reference/commands.md": commands_page, "docs/reference/errors.md": errors_page}
+
+
+def main() -> None:
+    """Writes all pages."""
+    for name, page in PAGES.items():
+        path = ROOT / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(page(), encoding="utf-8")
+        print(f"wrote {name}")
+
+
+if __name__ == "__main__":
+    main()
