@@ -1,0 +1,41 @@
+"""Runs the benchmarks: prints a table and writes `build/bench.json`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from rich.console import Console
+
+from benchmarks import store
+from benchmarks.harness import Bench
+
+GROUPS: dict[str, Callable[[Bench], None]] = {"store": store.run}
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Runs the chosen groups and returns the exit code: 1 with --strict when a target is missed."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("groups", nargs="*", metavar="GROUP", help=", ".join(GROUPS))
+    parser.add_argument("--rounds", type=int, default=3, help="of each comparison (default 3)")
+    parser.add_argument("--output", type=Path, default=Path("build/bench.json"))
+    parser.add_argument("--strict", action="store_true", help="fail when a target is missed")
+    options = parser.parse_args(arguments)
+    # `make bench ONLY=store` arrives in the environment.
+    groups = options.groups or os.environ.get("ONLY", "").replace(",", " ").split() or list(GROUPS)
+    if unknown := sorted(set(groups) - set(GROUPS)):
+        parser.error(f"no group {', '.join(unknown)}; there are: {', '.join(GROUPS)}")
+    with Bench(options.output, rounds=options.rounds) as bench:
+        for group in groups:
+            GROUPS[group](bench)
+        bench.write()
+    wide = Console(width=None if sys.stdout.isatty() else 120)
+    wide.print(bench.table())
+    return 1 if options.strict and bench.short() else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
