@@ -19,6 +19,7 @@ import webtable
 from webtable import CellType, CheckResult, Row, TableSchema
 from webtable.cli.output import show_bytes
 from webtable.cli.tour_steps import STEPS, TABLE, Answer, Step
+from webtable.errors import TableExists
 
 __all__ = ["tour"]
 
@@ -46,6 +47,9 @@ def tour(location: str | None) -> None:
         tempfile.TemporaryDirectory(prefix="webtable-tour-") as directory,
         webtable.open(location or str(Path(directory) / "tour.db")) as store,
     ):
+        if TABLE in store.tables():
+            # It may be the user's: the tour must not drop it at the end.
+            raise TableExists(TABLE)
         console.print(Text("A tour of the store", style="bold"))
         try:
             for number, step in enumerate(STEPS, start=1):

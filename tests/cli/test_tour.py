@@ -1,0 +1,68 @@
+"""The tour shows what its code does, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+import webtable
+from webtable.cli.main import cli
+from webtable.cli.tour_steps import STEPS, TABLE
+
+
+def tour(*arguments: str) -> Result:
+    return CliRunner().invoke(cli, ["tour", *arguments], catch_exceptions=False)
+
+
+@pytest.fixture(autouse=True)
+def _no_store_of_the_users(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("WEBTABLE_STORE", raising=False)
+
+
+def test_every_step_is_told_with_its_code() -> None:
+    done = tour()
+    assert done.exit_code == 0
+    for number, step in enumerate(STEPS, start=1):
+        assert f"{number}. {step.title}" in done.stdout
+        last_line = inspect.getsource(step.run).rstrip().splitlines()[-1].strip()
+        assert last_line in done.stdout
+
+
+def test_the_answers_are_in_it() -> None:
+    sections = tour().stdout.split("\n\n")
+    told = " ".join(tour().stdout.split())
+    assert "com.example/ content:title 2026-01-05 Hello " in told
+    assert "made" in told
+    assert "not made: the condition did not hold" in told
+    assert any("delete family" in section for section in sections)
+
+
+def test_the_users_directory_stays_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert tour().exit_code == 0
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_in_a_store_of_the_users_only_its_own_table_goes(tmp_path: Path) -> None:
+    location = str(tmp_path / "store.wt")
+    with webtable.open(location) as store:
+        store.create_table("pages", "f")
+    assert tour("--store", location).exit_code == 0
+    with webtable.open(location) as store:
+        assert store.tables() == ["pages"]
+
+
+def test_a_table_of_the_same_name_is_left_alone(tmp_path: Path) -> None:
+    location = str(tmp_path / "store.wt")
+    with webtable.open(location) as store:
+        store.create_table(TABLE, "f").put(b"row", {b"f:q": b"mine"})
+    done = tour("--store", location)
+    assert done.exit_code == 4
+    assert done.stderr.startswith(f"webtable: table '{TABLE}' exists already\n")
+    with webtable.open(location) as store:
+        assert len(list(store.table(TABLE).scan())) == 1
