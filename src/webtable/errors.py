@@ -89,7 +89,9 @@ class TableNotFound(UsageError):
 
     def __init__(self, table: str, known: Iterable[str] = ()) -> None:
         names = sorted(known)
-        super().__init__(f"table '{table}' does not exist", hint=_known("known tables", table, names))
+        super().__init__(
+            f"table '{table}' does not exist", hint=_known("known tables", table, names)
+        )
         self.table = table
 
 

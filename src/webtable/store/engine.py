@@ -36,14 +36,17 @@ class Capabilities(NamedTuple):
 
 
 class Region(NamedTuple):
-    """A contiguous range of a table's rows, and where it is served."""
+    """A contiguous range of a table's rows, and where it is served.
+
+    `size_bytes` is None where the engine does not know it.
+    """
 
     table: str
     name: str
     start: bytes
     stop: bytes
     server: str
-    size_bytes: int
+    size_bytes: int | None
 
 
 class FamilyStats(NamedTuple):

@@ -95,7 +95,9 @@ def check_column(column: bytes, *, whole_family: bool = False) -> bytes:
         InvalidRequest: it is not bytes or lacks its family.
     """
     if not isinstance(column, bytes):
-        raise InvalidRequest(f"column {column!r:.80} is not bytes", hint='write b"family:qualifier"')
+        raise InvalidRequest(
+            f"column {column!r:.80} is not bytes", hint='write b"family:qualifier"'
+        )
     colon = column.find(b":")
     if colon == 0 or not column or (colon < 0 and not whole_family):
         raise InvalidRequest(
@@ -279,7 +281,9 @@ class CheckResult(NamedTuple):
 
 def _family(family: bytes) -> bytes:
     if not isinstance(family, bytes) or not family or b":" in family:
-        raise InvalidRequest(f"family {family!r:.80} is not a family's name", hint='write b"family"')
+        raise InvalidRequest(
+            f"family {family!r:.80} is not a family's name", hint='write b"family"'
+        )
     return family
 
 

@@ -18,7 +18,9 @@ from webtable.errors import InvalidRequest
 __all__ = ["Family", "KeepDeletedCells", "TableSchema", "check_splits", "check_table_name"]
 
 BloomFilter: TypeAlias = Literal["NONE", "ROW", "ROWCOL", "ROWPREFIX_FIXED_LENGTH"]
-Compression: TypeAlias = Literal["NONE", "GZ", "SNAPPY", "LZO", "LZ4", "BZIP2", "ZSTD", "LZMA", "BROTLI"]
+Compression: TypeAlias = Literal[
+    "NONE", "GZ", "SNAPPY", "LZO", "LZ4", "BZIP2", "ZSTD", "LZMA", "BROTLI"
+]
 BlockEncoding: TypeAlias = Literal["NONE", "PREFIX", "DIFF", "FAST_DIFF", "ROW_INDEX_V1"]
 KeepDeletedCells: TypeAlias = Literal["FALSE", "TRUE", "TTL"]
 

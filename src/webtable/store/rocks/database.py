@@ -1,0 +1,416 @@
+"""One RocksDB database on disk: opening, locking, durability, and rocksdict's errors made ours.
+
+A store's directory holds RocksDB's files and three of our own: `WEBTABLE` says that it is a store and
+of which format, `WRITER` who has it open for writing, `ACKNOWLEDGED` how far its writes were
+acknowledged (see `marks.py`).
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import shutil
+import socket
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+from rocksdict import (
+    AccessType,
+    BlockBasedOptions,
+    Cache,
+    Checkpoint,
+    ColumnFamily,
+    DBCompressionType,
+    DbClosedError,
+    DBRecoveryMode,
+    Options,
+    Rdict,
+    WriteBatch,
+    WriteOptions,
+)
+
+from webtable.errors import (
+    CorruptData,
+    DiskFull,
+    FormatVersionError,
+    InvalidRequest,
+    StorageError,
+    StoreClosed,
+    StoreLocked,
+    StoreNotFound,
+    WebTableError,
+)
+from webtable.store.mutation import Durability
+from webtable.store.rocks.keys import FORMAT_VERSION
+from webtable.store.rocks.marks import Marks
+from webtable.store.schema import Compression, Family
+
+__all__ = ["Database", "translated"]
+
+T = TypeVar("T")
+
+_FORMAT_FILE = "WEBTABLE"
+_WRITER_FILE = "WRITER"
+_MIB = 1024 * 1024
+_WRITE_BUFFERS = 256 * _MIB  # for the whole database, however many families it has
+_WAL_LIMIT = 128 * _MIB  # what opening after a crash has to replay at most
+_BLOCK_CACHE = 64 * _MIB
+_BLOCK_SIZE = 16 * 1024
+_FAMILY_BUFFER = 64 * _MIB
+
+# RocksDB lacks the others; the nearest one stands in. The schema keeps what was asked for.
+_COMPRESSION: dict[Compression, Callable[[], DBCompressionType]] = {
+    "NONE": DBCompressionType.none,
+    "GZ": DBCompressionType.zlib,
+    "SNAPPY": DBCompressionType.snappy,
+    "LZO": DBCompressionType.lz4,
+    "LZ4": DBCompressionType.lz4,
+    "BZIP2": DBCompressionType.bz2,
+    "ZSTD": DBCompressionType.zstd,
+    "LZMA": DBCompressionType.zstd,
+    "BROTLI": DBCompressionType.zstd,
+}
+
+
+@contextmanager
+def translated(path: str) -> Iterator[None]:
+    """Turns what rocksdict and the system raise about the store at `path` into our errors."""
+    try:
+        yield
+    except WebTableError:
+        raise
+    except Exception as exc:
+        raise _translate(exc, path) from exc
+
+
+def _translate(exc: Exception, path: str) -> Exception:
+    text = str(exc)
+    if isinstance(exc, DbClosedError):
+        return StoreClosed(path)
+    if isinstance(exc, OSError) and exc.errno == errno.ENOSPC or "No space left" in text:
+        return DiskFull(
+            f"the disk of store '{path}' is full: {text}",
+            hint="make room, then open the store again; what was acknowledged is kept",
+        )
+    if isinstance(exc, OSError):
+        return StorageError(
+            f"store '{path}' cannot be used: {text}", hint="check the path and its permissions"
+        )
+    # rocksdict raises bare Exceptions; anything more specific is a mistake of the caller's or ours.
+    if type(exc) is not Exception:
+        return exc
+    if "Corruption" in text or "No such file" in text or "does not exist" in text:
+        return CorruptData(
+            f"store '{path}' is damaged: {text}",
+            hint="check the disk, then restore the store from a checkpoint",
+        )
+    return StorageError(f"store '{path}' failed: {text}", hint="check the disk and its permissions")
+
+
+class Database:
+    """RocksDB behind our rules: one writer, any number of readers, our errors only.
+
+    `commits` is held while something is read and written in one step, so that no other write
+    comes between.
+    """
+
+    def __init__(self, path: str, *, read_only: bool, create: bool) -> None:
+        self.path = path
+        self.read_only = read_only
+        self.commits = threading.RLock()
+        self.is_closed = False
+        self._is_released = False
+        self.follower_path: str | None = None
+        self._cache = Cache(_BLOCK_CACHE)
+        self._handles: dict[str, tuple[Rdict, ColumnFamily]] = {}
+        self._marks: Marks | None = None
+        self._has_unlogged = False
+        self._writes = {name: _write_options(name) for name in ("sync", "wal", "none")}
+        _check_format(path, create=create and not read_only)
+        with translated(path):
+            self._root: Any = self._open_follower() if read_only else self._open_writer()
+
+    # Opening
+
+    def _open_writer(self) -> Rdict:
+        holder = Path(self.path, _WRITER_FILE)
+        self._marks = Marks(self.path)
+        if self._marks.exists and holder.exists():
+            # The last writer died. See what its log gives back before anything is changed.
+            self._check_acknowledged()
+        try:
+            root = self._rocks(AccessType.read_write())
+        except Exception as exc:
+            if "LOCK" in str(exc) or "lock" in str(exc):
+                raise StoreLocked(
+                    f"store '{self.path}' is open for writing{_read_holder(holder)}",
+                    hint="close it there, or open it read-only",
+                ) from exc
+            raise
+        holder.write_text(
+            json.dumps({"pid": os.getpid(), "host": socket.gethostname(), "since": time.time()})
+        )
+        self._marks.open(root.latest_sequence_number())
+        return root
+
+    def _open_follower(self) -> Rdict:
+        self.follower_path = tempfile.mkdtemp(prefix="webtable-reader-")
+        try:
+            return self._rocks(AccessType.secondary(self.follower_path))
+        except BaseException:
+            shutil.rmtree(self.follower_path, ignore_errors=True)
+            raise
+
+    def _check_acknowledged(self) -> None:
+        assert self._marks is not None
+        try:
+            reader = self._rocks(AccessType.read_only(False))
+        except Exception as exc:
+            if "lock" in str(exc).lower():
+                return
+            raise
+        recovered = reader.latest_sequence_number()
+        reader.close()
+        self._marks.check(recovered, self.path)
+
+    def _rocks(self, access: AccessType) -> Rdict:
+        exists = Path(self.path, "CURRENT").exists()
+        names = Rdict.list_cf(self.path, Options(raw_mode=True)) if exists else ["default"]
+        if not exists and self._marks is not None and self._marks.exists:
+            raise CorruptData(
+                f"store '{self.path}' has lost its file CURRENT",
+                hint="restore the store from a checkpoint",
+            )
+        families = {name: self._family_options(None) for name in names}
+        return Rdict(self.path, self._options(), families, access)
+
+    def _options(self) -> Options:
+        options = Options(raw_mode=True)
+        options.create_if_missing(not self.read_only)
+        options.set_db_write_buffer_size(_WRITE_BUFFERS)
+        options.set_max_total_wal_size(_WAL_LIMIT)
+        # A write may skip the log; then all families must reach the disk together.
+        options.set_atomic_flush(True)
+        # Recovers up to the first damage; `Marks` tells if that was not everything.
+        options.set_wal_recovery_mode(DBRecoveryMode.point_in_time())
+        options.set_max_background_jobs(2)
+        options.set_max_open_files(-1)
+        options.set_keep_log_file_num(2)
+        options.set_max_log_file_size(_MIB)
+        options.set_stats_dump_period_sec(0)
+        options.set_stats_persist_period_sec(0)
+        self._shape(options, None)
+        return options
+
+    def _family_options(self, family: Family | None) -> Options:
+        options = Options(raw_mode=True)
+        self._shape(options, family)
+        return options
+
+    def _shape(self, options: Options, family: Family | None) -> None:
+        blocks = BlockBasedOptions()
+        blocks.set_block_cache(self._cache)
+        blocks.set_block_size(_BLOCK_SIZE)
+        blocks.set_format_version(5)
+        options.set_block_based_table_factory(blocks)
+        options.set_write_buffer_size(_FAMILY_BUFFER)
+        options.set_compression_type(_COMPRESSION[family.compression if family else "NONE"]())
+
+    # Column families
+
+    def family(self, name: str) -> tuple[Rdict, ColumnFamily]:
+        """Returns a RocksDB column family by its name."""
+        if name not in self._handles:
+            rocks = self._root.get_column_family(name)
+            self._handles[name] = (rocks, self._root.get_column_family_handle(name))
+        return self._handles[name]
+
+    def family_names(self) -> list[str]:
+        """Returns the names of all RocksDB column families but the default one."""
+        return [name for name in Rdict.list_cf(self.path, self._options()) if name != "default"]
+
+    def create_family(self, name: str, family: Family) -> None:
+        """Creates a RocksDB column family."""
+        self._root.create_column_family(name, self._family_options(family)).close()
+
+    def drop_family(self, name: str) -> None:
+        """Drops a RocksDB column family; reads under way keep what they have open."""
+        self._handles.pop(name, None)
+        self._root.drop_column_family(name)
+
+    @property
+    def root(self) -> Any:
+        """The default column family, where the catalog is."""
+        return self._root
+
+    # Reading and writing
+
+    def pin(self, open_all: Callable[[], T]) -> T:
+        """Calls `open_all`, which opens iterators, so that all of them show one moment."""
+        if self.read_only:
+            with self.commits:
+                return open_all()
+        sequence = self._root.latest_sequence_number
+        for _ in range(100):
+            before = sequence()
+            opened = open_all()
+            if sequence() == before:
+                return opened
+        with self.commits:
+            return open_all()
+
+    def write(self, batch: WriteBatch, durability: Durability) -> None:
+        """Commits a batch over any number of families as one atomic step."""
+        with self.commits:
+            self._root.write(batch, self._writes[durability])
+            if durability == "none":
+                self._has_unlogged = True
+            elif self._marks is not None:
+                self._marks.move(self._root.latest_sequence_number(), synced=durability == "sync")
+
+    def flush(self, names: list[str]) -> None:
+        """Writes these column families' memory to files."""
+        with self.commits:
+            if self._has_unlogged:
+                self._flush_together()
+            for name in names:
+                self.family(name)[0].flush()
+
+    def _flush_together(self) -> None:
+        # rocksdict flushes one column family at a time. A checkpoint flushes all of them in one
+        # atomic step, which is what keeps rows whole that were written without the log.
+        parent = tempfile.mkdtemp(prefix=".flush-", dir=self.path)
+        try:
+            Checkpoint(self._root).create_checkpoint(str(Path(parent, "copy")))
+        finally:
+            shutil.rmtree(parent, ignore_errors=True)
+        self._has_unlogged = False
+
+    def checkpoint(self, target: str) -> None:
+        """Writes a consistent copy of the store to a new directory."""
+        if Path(target).exists():
+            raise InvalidRequest(f"'{target}' exists already", hint="name a new directory")
+        Path(target).parent.mkdir(parents=True, exist_ok=True)
+        with self.commits:
+            Checkpoint(self._root).create_checkpoint(target)
+            self._has_unlogged = False
+        shutil.copy(Path(self.path, _FORMAT_FILE), Path(target, _FORMAT_FILE))
+
+    def catch_up(self) -> None:
+        """Lets a follower see what the writer has written by now."""
+        with self.commits:
+            self._root.try_catch_up_with_primary()
+
+    def reopen(self) -> None:
+        """Opens a follower again, so that it sees new column families."""
+        with self.commits:
+            self._release()
+            self._root = self._open_follower()
+
+    # Closing
+
+    def close(self) -> None:
+        """Closes the database; a writer flushes first, so that the next opening is quick."""
+        with self.commits:
+            self.is_closed = True
+            if self._is_released:
+                return
+            self._is_released = True
+            try:
+                if not self.read_only:
+                    self.flush([name for name in self._handles])
+                    self._root.flush()
+            finally:
+                self._release()
+                if self._marks is not None:
+                    self._marks.close()
+            if not self.read_only:
+                Path(self.path, _WRITER_FILE).unlink(missing_ok=True)
+
+    def _release(self) -> None:
+        for rocks, _ in self._handles.values():
+            rocks.close()
+        self._handles.clear()
+        self._root.close()
+        if self.follower_path is not None:
+            shutil.rmtree(self.follower_path, ignore_errors=True)
+            self.follower_path = None
+
+
+def _write_options(durability: str) -> WriteOptions:
+    options = WriteOptions()
+    options.sync = durability == "sync"
+    options.disable_wal = durability == "none"
+    return options
+
+
+def _read_holder(path: Path) -> str:
+    try:
+        holder = json.loads(path.read_text())
+        return f" by process {holder['pid']} on {holder['host']}"
+    except (OSError, ValueError, KeyError):
+        return " by another process"
+
+
+def _check_format(path: str, *, create: bool) -> None:
+    """Makes sure that `path` is a store of a format that this program knows, or makes it one."""
+    directory, file = Path(path), Path(path, _FORMAT_FILE)
+    try:
+        text = file.read_text()
+    except FileNotFoundError:
+        text = ""
+    except NotADirectoryError as exc:
+        raise StoreNotFound(f"'{path}' is a file, not a store", hint="name a directory") from exc
+    except OSError as exc:
+        raise StorageError(f"'{file}' cannot be read: {exc}", hint="check its permissions") from exc
+    if text:
+        _check_version(path, text)
+        return
+    _make_store(directory, file, create=create)
+
+
+def _make_store(directory: Path, file: Path, *, create: bool) -> None:
+    if directory.exists() and not directory.is_dir():
+        raise StoreNotFound(f"'{directory}' is a file, not a store", hint="name a directory")
+    if Path(directory, "CURRENT").exists():
+        raise CorruptData(
+            f"'{directory}' holds a database without the file {_FORMAT_FILE}",
+            hint="it is not a store of this program, or was damaged: restore a checkpoint",
+        )
+    if directory.exists() and any(directory.iterdir()) and not file.exists():
+        raise StoreNotFound(
+            f"directory '{directory}' is not empty and not a store",
+            hint="name another directory, or an empty one to make a store in",
+        )
+    if not create:
+        raise StoreNotFound(
+            f"there is no store at '{directory}'", hint="check the path, or create one by writing"
+        )
+    with translated(str(directory)):
+        directory.mkdir(parents=True, exist_ok=True)
+        draft = file.with_suffix(".new")
+        draft.write_text(json.dumps({"format": FORMAT_VERSION, "engine": "rocksdb"}) + "\n")
+        with draft.open() as handle:
+            os.fsync(handle.fileno())
+        draft.replace(file)
+
+
+def _check_version(path: str, text: str) -> None:
+    try:
+        version = int(json.loads(text)["format"])
+    except (ValueError, KeyError, TypeError) as exc:
+        raise CorruptData(
+            f"the file {_FORMAT_FILE} of store '{path}' is damaged",
+            hint="restore the store from a checkpoint",
+        ) from exc
+    if version != FORMAT_VERSION:
+        raise FormatVersionError(
+            f"store '{path}' has format {version}, this program knows {FORMAT_VERSION}",
+            hint="use the version of webtable that wrote it, or a newer one",
+        )

@@ -1,0 +1,354 @@
+"""`RocksEngine`: the engine contract on an embedded RocksDB database.
+
+Reads take no lock; they open their iterators at one moment and go on from there. Writes are encoded
+by the caller's thread and committed one after another.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+import weakref
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar
+
+from rocksdict import ReadOptions
+
+from webtable.errors import BatchError, InvalidRequest, StoreClosed, WebTableError
+from webtable.store.engine import Capabilities, Engine, Region, TableStats
+from webtable.store.model import RawCell, Row
+from webtable.store.mutation import Check, CheckResult, Durability, Mutation
+from webtable.store.rocks import reader
+from webtable.store.rocks.admin import RocksAdmin
+from webtable.store.rocks.catalog import OpenTable
+from webtable.store.rocks.database import Database, translated
+from webtable.store.rocks.keys import escape, row_end, unescape
+from webtable.store.rocks.writer import Encoder, check_mutation, holds, needs_read
+from webtable.store.scan import Get, Scan
+from webtable.store.schema import TableSchema
+
+__all__ = ["RocksEngine"]
+
+
+class RocksEngine(Engine):
+    """A store in one directory."""
+
+    capabilities: ClassVar[Capabilities] = Capabilities(atomic_commits=True, checkpoints=True)
+
+    def __init__(self, database: Database) -> None:
+        self.location = database.path
+        self._database = database
+        self._admin = RocksAdmin(database)
+        self._scans: weakref.WeakSet[reader.RowStream] = weakref.WeakSet()
+        self._scans_lock = threading.Lock()
+
+    @classmethod
+    def open(cls, path: str, *, read_only: bool = False, create: bool = True) -> RocksEngine:
+        """Opens or makes the store in a directory; see `webtable.open`."""
+        database = Database(path, read_only=read_only, create=create)
+        try:
+            with translated(path):
+                return cls(database)
+        except BaseException:
+            database.close()
+            raise
+
+    # Reading
+
+    def get_many(self, table: str, gets: Sequence[Get]) -> list[Row | None]:
+        with translated(self.location):
+            opened = self._table(table)
+            now_ms = _now_ms()
+            return [self._get(opened, get, now_ms) for get in gets]
+
+    def _get(self, table: OpenTable, get: Get, now_ms: int) -> Row | None:
+        reads = reader.select(table, get.columns)
+        view = reader.View(now_ms, get.versions, get.time_range)
+        cells = self._read_row(reads, view, get.row)
+        return Row(get.row, cells) if cells else None
+
+    def _read_row(
+        self, reads: list[reader.FamilyRead], view: reader.View, row: bytes
+    ) -> list[RawCell]:
+        prefix = escape(row) + b"\x00"
+        bounds = ReadOptions()
+        bounds.set_iterate_upper_bound(row_end(prefix))
+
+        def open_all() -> list[tuple[Any, Any]]:
+            return [
+                (
+                    read.family.rocks.iter(bounds),
+                    read.family.rocks.items(from_key=prefix, read_opt=bounds)
+                    if read.wanted is None
+                    else None,
+                )
+                for read in reads
+            ]
+
+        opened = open_all() if len(reads) == 1 else self._database.pin(open_all)
+        cells: list[RawCell] = []
+        for read, (seeker, items) in zip(reads, opened, strict=True):
+            if items is None:
+                cells += reader.read_columns(read, view, seeker, prefix)
+            else:
+                for _, found in reader.rows_forward(read, view, items, seeker, prefix):
+                    cells += found
+        return cells
+
+    def _read_column(
+        self, table: OpenTable, row: bytes, column: bytes, versions: int
+    ) -> list[RawCell]:
+        reads = reader.select(table, (column,))
+        return self._read_row(reads, reader.View(_now_ms(), versions), row)
+
+    def scan(self, table: str, scan: Scan) -> Iterator[Row]:
+        with translated(self.location):
+            opened = self._table(table)
+            reads = reader.select(opened, scan.columns)
+        return self._scan(reads, scan)
+
+    def _scan(self, reads: list[reader.FamilyRead], scan: Scan) -> Iterator[Row]:
+        start, stop = scan.bounds()
+        if scan.limit == 0 or (stop and stop <= start):
+            return
+        left = -1 if scan.limit is None else scan.limit
+        database = self._database
+        with translated(self.location):
+            rows = reader.merge(self._readers(reads, scan, start, stop), reverse=scan.reverse)
+            with self._scans_lock:
+                self._scans.add(rows)
+            for prefix, cells in rows:
+                if database.is_closed:
+                    break
+                yield Row(unescape(prefix[:-1]), cells)
+                left -= 1
+                if left == 0:
+                    return
+            if database.is_closed:
+                raise StoreClosed(self.location)
+
+    def _readers(
+        self, reads: list[reader.FamilyRead], scan: Scan, start: bytes, stop: bytes
+    ) -> list[reader.RowStream]:
+        view = reader.View(_now_ms(), scan.versions, scan.time_range, scan.raw)
+        first = escape(start)
+        bounds = ReadOptions()
+        if stop:
+            bounds.set_iterate_upper_bound(escape(stop))
+
+        def open_all() -> list[tuple[Any, Any]]:
+            if self._database.is_closed:
+                raise StoreClosed(self.location)
+            return [
+                (
+                    read.family.rocks.iter(bounds),
+                    read.family.rocks.items(
+                        backwards=scan.reverse,
+                        from_key=None if scan.reverse else first,
+                        read_opt=bounds,
+                    ),
+                )
+                for read in reads
+            ]
+
+        opened = self._database.pin(open_all)
+        walk = reader.rows_backward if scan.reverse else reader.rows_forward
+        return [
+            walk(read, view, items, seeker, first)
+            for read, (seeker, items) in zip(reads, opened, strict=True)
+        ]
+
+    # Writing
+
+    def mutate_many(
+        self, table: str, mutations: Sequence[Mutation], durability: Durability
+    ) -> list[Row | None]:
+        with translated(self.location):
+            opened = self._writable_table(table)
+            if not any(map(needs_read, mutations)):
+                encoder = Encoder(self._read_column, _now_ms())
+                try:
+                    for mutation in mutations:
+                        encoder.add(opened, mutation)
+                except WebTableError:
+                    return self._mutate_each(opened, mutations, durability)
+                self._database.write(encoder.batch, durability)
+                return [None] * len(mutations)
+            return self._mutate_each(opened, mutations, durability)
+
+    def _mutate_each(
+        self, table: OpenTable, mutations: Sequence[Mutation], durability: Durability
+    ) -> list[Row | None]:
+        """Makes each mutation for itself, so that one that fails leaves the others be."""
+        results: list[Row | None] = []
+        errors: list[WebTableError] = []
+        positions: list[int] = []
+        for position, mutation in enumerate(mutations):
+            result = None
+            try:
+                result = self._mutate_opened(table, (mutation,), durability)
+            except WebTableError as error:
+                errors.append(error)
+                positions.append(position)
+            results.append(result)
+        if errors:
+            raise BatchError(
+                f"{len(errors)} of {len(mutations)} mutations of table"
+                f" '{table.schema.name}' failed",
+                errors,
+                positions,
+            )
+        return results
+
+    def mutate_row(
+        self, table: str, row: bytes, mutations: Sequence[Mutation], durability: Durability
+    ) -> Row | None:
+        with translated(self.location):
+            return self._mutate_opened(self._writable_table(table), mutations, durability)
+
+    def _mutate_opened(
+        self, table: OpenTable, mutations: Sequence[Mutation], durability: Durability
+    ) -> Row | None:
+        with self._database.commits:
+            encoder = Encoder(self._read_column, _now_ms())
+            results = [encoder.add(table, mutation) for mutation in mutations]
+            self._database.write(encoder.batch, durability)
+        return _joined(results)
+
+    def check_and_mutate(
+        self,
+        table: str,
+        row: bytes,
+        check: Check,
+        mutations: Sequence[Mutation],
+        durability: Durability,
+    ) -> CheckResult:
+        with translated(self.location):
+            opened = self._writable_table(table)
+            for mutation in mutations:
+                check_mutation(opened, mutation)
+            reads = reader.select(opened, (check.column,))
+            with self._database.commits:
+                now_ms = _now_ms()
+                view = reader.View(now_ms, 1, check.time_range)
+                found = self._read_row(reads, view, row)
+                if not holds(check, found[0][2] if found else None):
+                    return CheckResult(success=False)
+                # The clock may have gone back: what is written must not stand behind what was read.
+                encoder = Encoder(self._read_column, max(now_ms, found[0][1] if found else 0))
+                results = [encoder.add(opened, mutation) for mutation in mutations]
+                self._database.write(encoder.batch, durability)
+        return CheckResult(success=True, row=_joined(results))
+
+    def commit(
+        self, writes: Sequence[tuple[str, Mutation]], durability: Durability
+    ) -> list[Row | None]:
+        with translated(self.location):
+            opened = {name: self._writable_table(name) for name in {name for name, _ in writes}}
+            _refuse_repeated_reads(writes)
+            with self._database.commits:
+                encoder = Encoder(self._read_column, _now_ms())
+                results = [encoder.add(opened[name], mutation) for name, mutation in writes]
+                self._database.write(encoder.batch, durability)
+            return results
+
+    # Tables
+
+    def create_table(self, schema: TableSchema, splits: Sequence[bytes]) -> None:
+        with translated(self.location):
+            self._admin.create(schema, splits)
+
+    def alter_table(self, schema: TableSchema) -> None:
+        with translated(self.location):
+            self._admin.alter(schema)
+
+    def truncate_table(self, table: str) -> None:
+        with translated(self.location):
+            self._admin.truncate(table)
+
+    def drop_table(self, table: str) -> None:
+        with translated(self.location):
+            self._admin.drop(table)
+
+    def describe_table(self, table: str) -> TableSchema:
+        with translated(self.location):
+            return self._table(table).schema
+
+    def list_tables(self) -> list[str]:
+        with translated(self.location):
+            self._admin.follow()
+            return sorted(self._admin.tables)
+
+    def flush(self, table: str) -> None:
+        with translated(self.location):
+            self._admin.flush(self._writable_table(table))
+
+    def major_compact(self, table: str) -> None:
+        with translated(self.location):
+            self._admin.major_compact(self._writable_table(table), _now_ms())
+
+    def regions(self, table: str) -> list[Region]:
+        with translated(self.location):
+            return self._admin.regions(self._table(table))
+
+    def stats(self, table: str) -> TableStats:
+        with translated(self.location):
+            return self._admin.stats(self._table(table))
+
+    def checkpoint(self, path: str) -> None:
+        with translated(self.location):
+            self._admin.check_open()
+            self._admin.check_writable()
+            self._database.checkpoint(path)
+
+    def refresh(self) -> None:
+        with translated(self.location):
+            self._admin.follow(now=True)
+
+    def close(self) -> None:
+        # RocksDB stays open, and locked, while an iterator is; so scans under way end here.
+        self._database.is_closed = True
+        with self._scans_lock:
+            scans = list(self._scans)
+        for rows in scans:
+            try:
+                rows.close()
+            except ValueError:
+                continue  # Another thread is inside; it ends at its next row.
+        self._admin.release()
+        with translated(self.location):
+            self._database.close()
+
+    def _table(self, name: str) -> OpenTable:
+        self._admin.follow()
+        return self._admin.table(name)
+
+    def _writable_table(self, name: str) -> OpenTable:
+        self._admin.check_open()
+        self._admin.check_writable()
+        return self._admin.table(name)
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def _joined(results: Sequence[Row | None]) -> Row | None:
+    """Returns the results of one row's mutations as one row, None when there are none."""
+    rows = [row for row in results if row is not None]
+    if len(rows) < 2:
+        return rows[0] if rows else None
+    newest = {cell[0]: cell for row in rows for cell in row.raw_cells}
+    cells = sorted(newest.values(), key=lambda cell: cell[0].partition(b":")[::2])
+    return Row(rows[0].key, cells)
+
+
+def _refuse_repeated_reads(writes: Sequence[tuple[str, Mutation]]) -> None:
+    """A mutation that reads sees what was committed before, not what its own commit writes."""
+    readers = [(name, each) for name, each in writes if needs_read(each)]
+    rows = [(name, each.row) for name, each in readers]
+    if len(set(rows)) < len(rows):
+        raise InvalidRequest(
+            "a commit has several increments, appends or deletes of the newest version in one row",
+            hint="put them into one mutation, or into commits of their own",
+        )

@@ -1,0 +1,107 @@
+"""The bytes of one cell on disk.
+
+On-disk: changing this needs a new format version (`FORMAT_VERSION`). Frozen by golden tests.
+
+    key    escaped row | 00 | escaped qualifier | 00 | 8 bytes | 1 byte
+                                                       |         └ 255 - type
+                                                       └ 2^63 - 1 - timestamp, big-endian
+    value  bytes of the value | 00                          an ordinary cell
+           bytes of the value | ttl in ms, 8 bytes | 01     a cell with a time to live of its own
+
+Escaping keeps byte order and frees 00 to end a part: 00 is written 01 01, and 01 is written
+01 02. Timestamp and type are inverted, so that forward order is HBase's: newest version first, and
+at one timestamp a delete marker before the put that it hides. The family is not in the key; every
+family of a table has its own RocksDB column family. Markers of a whole family have an empty qualifier
+and so come before every column of the row but the one without a name.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from webtable.store.model import MAX_TIMESTAMP, CellType
+
+__all__ = [
+    "FORMAT_VERSION",
+    "PLAIN",
+    "PUT_BYTE",
+    "SUFFIX_BYTES",
+    "WITH_TTL",
+    "decode_key",
+    "decode_timestamp",
+    "decode_value",
+    "encode_key",
+    "encode_suffix",
+    "encode_value",
+    "escape",
+    "row_end",
+    "unescape",
+]
+
+FORMAT_VERSION: Final = 1
+SUFFIX_BYTES: Final = 9
+PUT_BYTE: Final = 255 - CellType.PUT
+PLAIN: Final = 0
+WITH_TTL: Final = 1
+
+
+def escape(part: bytes) -> bytes:
+    """Returns the part without any 00, in the same order as unescaped parts have.
+
+    >>> escape(b"com.example"), escape(bytes([0, 1, 2]))
+    (b'com.example', b'\\x01\\x01\\x01\\x02\\x02')
+    """
+    if b"\x01" in part:
+        part = part.replace(b"\x01", b"\x01\x02")
+    if b"\x00" in part:
+        part = part.replace(b"\x00", b"\x01\x01")
+    return part
+
+
+def unescape(part: bytes) -> bytes:
+    """Returns what `escape` was given."""
+    if b"\x01" in part:
+        part = part.replace(b"\x01\x01", b"\x00").replace(b"\x01\x02", b"\x01")
+    return part
+
+
+def encode_suffix(timestamp: int, kind: int) -> bytes:
+    """Returns the last nine bytes of a key: inverted timestamp and inverted type."""
+    return ((MAX_TIMESTAMP - timestamp) << 8 | 255 - kind).to_bytes(SUFFIX_BYTES, "big")
+
+
+def encode_key(row: bytes, qualifier: bytes, timestamp: int, kind: int = CellType.PUT) -> bytes:
+    """Returns the key of one cell."""
+    return b"%b\x00%b\x00%b" % (escape(row), escape(qualifier), encode_suffix(timestamp, kind))
+
+
+def decode_key(key: bytes) -> tuple[bytes, bytes, int, int]:
+    """Returns row, qualifier, timestamp and type of a cell's key."""
+    end = key.index(0)
+    suffix = len(key) - SUFFIX_BYTES
+    row, qualifier = unescape(key[:end]), unescape(key[end + 1 : suffix - 1])
+    return row, qualifier, decode_timestamp(key[suffix:]), 255 - key[-1]
+
+
+def decode_timestamp(suffix: bytes) -> int:
+    """Returns the timestamp of a key's last nine bytes."""
+    return MAX_TIMESTAMP - int.from_bytes(suffix[:8], "big")
+
+
+def encode_value(value: bytes, ttl_ms: int | None = None) -> bytes:
+    """Returns a value as it is stored."""
+    if ttl_ms is None:
+        return value + b"\x00"
+    return value + ttl_ms.to_bytes(8, "big") + b"\x01"
+
+
+def decode_value(stored: bytes) -> tuple[bytes, int | None]:
+    """Returns the value and its own time to live in milliseconds, None when it has none."""
+    if stored[-1] == WITH_TTL:
+        return stored[:-9], int.from_bytes(stored[-9:-1], "big")
+    return stored[:-1], None
+
+
+def row_end(row_prefix: bytes) -> bytes:
+    """Returns the first possible key after a row, of which `row_prefix` is `escaped row | 00`."""
+    return row_prefix[:-1] + b"\x01"

@@ -1,0 +1,362 @@
+"""Reading rows from RocksDB: forward, backward, and single columns by seeking.
+
+The loops here are the hot path of every read. A RocksDB iterator is a consistent view of its own
+column family; opening several at one point in time is the database's job (`Database.pin`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from typing import NamedTuple, TypeAlias
+
+from rocksdict import RdictIter
+
+from webtable.errors import CorruptData, FamilyNotFound
+from webtable.store.model import RawCell, split_column
+from webtable.store.rocks.catalog import OpenFamily, OpenTable
+from webtable.store.rocks.keys import (
+    PUT_BYTE,
+    SUFFIX_BYTES,
+    WITH_TTL,
+    decode_timestamp,
+    decode_value,
+    escape,
+    row_end,
+)
+from webtable.store.rocks.visibility import Matcher
+
+__all__ = [
+    "FamilyRead",
+    "RowStream",
+    "View",
+    "merge",
+    "read_columns",
+    "rows_backward",
+    "rows_forward",
+    "select",
+]
+
+RowStream: TypeAlias = Generator[tuple[bytes, list[RawCell]], None, None]
+"""Rows in order: `escaped row | 00`, and the cells that are seen of it."""
+
+# After so many cells passed over in a row, a seek (about 2 µs) is cheaper than going on.
+_SKIP_LIMIT = 32
+_EMPTY_QUALIFIER = b"\x00"  # escaped and ended, as it stands in a key
+_PUT = 4
+_NO_ROW = b"\x00"  # no key begins so: an escaped row key is not empty and has no 00
+
+
+class FamilyRead(NamedTuple):
+    """A family to read; `wanted` has the escaped, ended qualifiers in order, None means all."""
+
+    family: OpenFamily
+    wanted: tuple[bytes, ...] | None
+
+
+class View(NamedTuple):
+    """What a read asks of every family: versions, times, and the clock it reads by."""
+
+    now_ms: int
+    versions: int = 1
+    time_range: tuple[int, int] | None = None
+    raw: bool = False
+
+    def matcher(self, read: FamilyRead) -> Matcher:
+        """Returns the rules of visibility for one family."""
+        return Matcher(
+            read.family.schema,
+            now_ms=self.now_ms,
+            versions=self.versions,
+            time_range=self.time_range,
+            raw=self.raw,
+            explicit=read.wanted is not None,
+        )
+
+    def is_simple(self, family: OpenFamily) -> bool:
+        """Whether the first of the plain cells of a column is all that is seen of it."""
+        return (
+            (self.versions == 1 or family.schema.versions == 1)
+            and self.time_range is None
+            and family.schema.ttl_seconds is None
+            and not self.raw
+        )
+
+
+def select(table: OpenTable, columns: Sequence[bytes]) -> list[FamilyRead]:
+    """Returns what to read of each family, in family order.
+
+    A family named as a whole is read as a whole, even if columns of it are named too.
+
+    Raises:
+        FamilyNotFound: the table lacks one.
+    """
+    if not columns:
+        return [FamilyRead(family, None) for family in table.families.values()]
+    wanted: dict[bytes, set[bytes] | None] = {}
+    for column in columns:
+        name, qualifier = split_column(column)
+        if name not in table.families:
+            known = [family.schema.name for family in table.families.values()]
+            raise FamilyNotFound(table.schema.name, name.decode(errors="replace"), known)
+        chosen = wanted.setdefault(name, set())
+        if qualifier is None:
+            wanted[name] = None
+        elif chosen is not None:
+            chosen.add(escape(qualifier) + b"\x00")
+    reads = []
+    for name, family in table.families.items():
+        if name in wanted:
+            chosen = wanted[name]
+            reads.append(FamilyRead(family, None if chosen is None else tuple(sorted(chosen))))
+    return reads
+
+
+def rows_forward(
+    read: FamilyRead,
+    view: View,
+    entries: Iterable[tuple[bytes, bytes]],
+    seeker: RdictIter | None,
+    start: bytes,
+) -> RowStream:
+    """Yields `(escaped row | 00, cells)` for every row of which the read sees something.
+
+    Args:
+        entries: keys and values in order, from `start` on.
+        seeker: an iterator of the same moment, to jump over what need not be read and to find
+            out whether the entries ended by an error; None when they are known to be whole.
+    """
+    family, wanted = read
+    columns = family.columns
+    is_simple = is_plain = view.is_simple(family)
+    matcher = view.matcher(read)
+    prefix, size, skipped = _NO_ROW, 0, 0
+    previous = suffix = b""
+    timestamp, kind = 0, _PUT
+    cells: list[RawCell] = []
+    key = b""
+    source = iter(entries)
+    while True:
+        for key, stored in source:
+            if not key.startswith(prefix):
+                if cells:
+                    yield prefix, cells
+                    cells = []
+                size = key.index(0) + 1
+                prefix = key[:size]
+                previous = b""
+                skipped = 0
+                is_plain = is_simple
+                if not is_plain:
+                    matcher.start_row()
+            qualifier = key[size:-SUFFIX_BYTES]
+            if key[-SUFFIX_BYTES:] != suffix:
+                suffix = key[-SUFFIX_BYTES:]
+                timestamp, kind = decode_timestamp(suffix), 255 - suffix[8]
+            if is_plain:
+                # Nothing met so far in this row hides anything, so no rules need to be asked.
+                if (
+                    kind == _PUT
+                    and qualifier != previous
+                    and (wanted is None or qualifier in wanted)
+                    and stored[-1] == 0
+                ):
+                    previous = qualifier
+                    column = columns.get(qualifier)
+                    if column is None:
+                        column = family.column(qualifier)
+                    cells.append((column, timestamp, stored[:-1], _PUT))
+                    continue
+                is_passed = qualifier == previous or (kind == _PUT and stored[-1] == 0)
+                if not is_passed:
+                    is_plain = False
+                    matcher.start_row()
+                    if previous:
+                        matcher.start_column(previous, 1, is_done=True)
+            if not is_plain and (
+                wanted is None
+                or qualifier in wanted
+                or (qualifier == _EMPTY_QUALIFIER and kind != _PUT)
+            ):
+                ttl_ms = decode_value(stored)[1] if stored[-1] == WITH_TTL else None
+                if matcher.sees(qualifier, timestamp, kind, ttl_ms):
+                    cells.append(
+                        (family.column(qualifier), timestamp, decode_value(stored)[0], kind)
+                    )
+                    continue
+            skipped += 1
+            if (
+                skipped > _SKIP_LIMIT
+                and seeker is not None
+                and (is_plain or _is_over(matcher, qualifier, wanted))
+            ):
+                break
+        else:
+            break
+        assert seeker is not None
+        skipped = 0
+        seeker.seek(_next_wanted(prefix, qualifier, wanted))
+        source = _walk(seeker)
+    if cells:
+        yield prefix, cells
+    if seeker is not None:
+        _check_end(seeker, key, start)
+
+
+def rows_backward(
+    read: FamilyRead,
+    view: View,
+    entries: Iterable[tuple[bytes, bytes]],
+    seeker: RdictIter,
+    start: bytes,
+) -> RowStream:
+    """Yields what `rows_forward` does, for entries that come from the last down to `start`.
+
+    The cells of a row are in forward order all the same. Holds one row of a family in memory.
+    """
+    prefix = _NO_ROW
+    row: list[tuple[bytes, bytes]] = []
+    for key, stored in entries:
+        if not key.startswith(prefix):
+            if row:
+                row.reverse()
+                yield from rows_forward(read, view, row, None, start)
+                row = []
+            if key < start:  # rocksdict has no lower bound that works
+                return
+            prefix = key[: key.index(0) + 1]
+        row.append((key, stored))
+    if row:
+        seeker.seek(row[-1][0])
+        seeker.prev()
+        row.reverse()
+        yield from rows_forward(read, view, row, None, start)
+    else:
+        seeker.seek_to_last()
+    _check_exhausted(seeker)
+
+
+def read_columns(read: FamilyRead, view: View, seeker: RdictIter, prefix: bytes) -> list[RawCell]:
+    """Returns what the read sees of the named columns of one row, by one seek for each.
+
+    `seeker` must be bounded to the row.
+    """
+    family, wanted = read
+    assert wanted is not None
+    seeker.seek(prefix)
+    if not seeker.valid():
+        seeker.status()
+        return []
+    key = seeker.key()
+    size = len(prefix)
+    matcher: Matcher | None = None if view.is_simple(family) else view.matcher(read)
+    cells: list[RawCell] = []
+    if key[size] == 0:
+        # Markers of the whole family stand in the column without a name.
+        matcher, key = _family_markers(read, view, seeker, prefix, cells)
+    for qualifier in wanted:
+        if qualifier == _EMPTY_QUALIFIER:
+            continue
+        target = prefix + qualifier
+        if key is not None and key < target:
+            seeker.seek(target)
+            key = seeker.key() if seeker.valid() else None
+        while key is not None and key.startswith(target):
+            stored = seeker.value()
+            suffix = key[-SUFFIX_BYTES:]
+            if matcher is None:
+                if suffix[8] == PUT_BYTE and stored[-1] == 0:
+                    timestamp = decode_timestamp(suffix)
+                    cells.append((family.column(qualifier), timestamp, stored[:-1], _PUT))
+                    break
+                matcher = view.matcher(read)
+            value, ttl_ms = decode_value(stored)
+            timestamp, kind = decode_timestamp(suffix), 255 - suffix[8]
+            if matcher.sees(qualifier, timestamp, kind, ttl_ms):
+                cells.append((family.column(qualifier), timestamp, value, kind))
+            if matcher.is_done:
+                break
+            seeker.next()
+            key = seeker.key() if seeker.valid() else None
+    if key is None:
+        seeker.status()
+    return cells
+
+
+def merge(readers: Sequence[RowStream], *, reverse: bool = False) -> RowStream:
+    """Yields each row once, with the cells of all families in family order."""
+    if len(readers) == 1:
+        yield from readers[0]
+        return
+    first = max if reverse else min
+    heads = [next(reader, None) for reader in readers]
+    while live := [head[0] for head in heads if head is not None]:
+        prefix = first(live)
+        cells: list[RawCell] = []
+        for position, head in enumerate(heads):
+            if head is not None and head[0] == prefix:
+                cells = cells + head[1] if cells else head[1]
+                heads[position] = next(readers[position], None)
+        yield prefix, cells
+
+
+def _family_markers(
+    read: FamilyRead, view: View, seeker: RdictIter, prefix: bytes, cells: list[RawCell]
+) -> tuple[Matcher, bytes | None]:
+    """Feeds the column without a name to a new matcher; returns it and the key after."""
+    family, wanted = read
+    is_wanted = wanted is not None and _EMPTY_QUALIFIER in wanted
+    matcher = view.matcher(read)
+    target = prefix + _EMPTY_QUALIFIER
+    while seeker.valid() and (key := seeker.key()).startswith(target):
+        suffix = key[-SUFFIX_BYTES:]
+        timestamp, kind = decode_timestamp(suffix), 255 - suffix[8]
+        if is_wanted or kind != _PUT:
+            value, ttl_ms = decode_value(seeker.value())
+            if matcher.sees(_EMPTY_QUALIFIER, timestamp, kind, ttl_ms):
+                cells.append((family.column(_EMPTY_QUALIFIER), timestamp, value, kind))
+        seeker.next()
+    return matcher, seeker.key() if seeker.valid() else None
+
+
+def _walk(seeker: RdictIter) -> Iterator[tuple[bytes, bytes]]:
+    while seeker.valid():
+        yield seeker.key(), seeker.value()
+        seeker.next()
+
+
+def _is_over(matcher: Matcher, qualifier: bytes, wanted: tuple[bytes, ...] | None) -> bool:
+    """Whether nothing more of this column matters."""
+    if wanted is not None and qualifier not in wanted:
+        # Markers of the whole family stand between the cells of the column without a name.
+        return qualifier != _EMPTY_QUALIFIER
+    return matcher.is_done and matcher.column == qualifier
+
+
+def _next_wanted(prefix: bytes, qualifier: bytes, wanted: tuple[bytes, ...] | None) -> bytes:
+    """Returns the first key that may matter after this column."""
+    if wanted is None:
+        return prefix + qualifier + b"\xff" * SUFFIX_BYTES
+    following = next((each for each in wanted if each > qualifier), None)
+    return row_end(prefix) if following is None else prefix + following
+
+
+def _check_end(seeker: RdictIter, last: bytes, start: bytes) -> None:
+    """Makes sure that entries ended because there are no more.
+
+    rocksdict's `items()` ends without a word when a block is damaged; an iterator's `status` tells.
+    """
+    if last:
+        seeker.seek(last)
+        seeker.next()
+    else:
+        seeker.seek(start)
+    _check_exhausted(seeker)
+
+
+def _check_exhausted(seeker: RdictIter) -> None:
+    seeker.status()
+    if seeker.valid():
+        raise CorruptData(
+            "a read of the store ended before its last cell",
+            hint="check the disk, then restore the store from a checkpoint",
+        )

@@ -1,0 +1,256 @@
+"""Which cells of a row a read sees: HBase's rules, for one family of one row at a time.
+
+A `Matcher` is fed the cells of a row in stored order and answers for each whether it is seen. The
+order of the checks is HBase's (time to live, delete markers, time range, columns, versions),
+because a check that ends a column early also hides what comes after it. `Compactor` says in the same
+way which cells a major compaction keeps. Nothing here knows RocksDB.
+"""
+
+from __future__ import annotations
+
+from webtable.store.model import MAX_TIMESTAMP, CellType
+from webtable.store.schema import Family, KeepDeletedCells
+
+__all__ = ["Compactor", "Matcher", "oldest_alive"]
+
+_PUT = int(CellType.PUT)
+_DELETE = int(CellType.DELETE)
+_DELETE_FAMILY_VERSION = int(CellType.DELETE_FAMILY_VERSION)
+_DELETE_COLUMN = int(CellType.DELETE_COLUMN)
+_DELETE_FAMILY = int(CellType.DELETE_FAMILY)
+
+_NEVER = -1  # smaller than every timestamp: a mask up to it hides nothing
+
+
+def oldest_alive(family: Family, now_ms: int) -> int:
+    """Returns the oldest timestamp that the family's TTL has not expired."""
+    return 0 if family.ttl_seconds is None else max(0, now_ms - family.ttl_seconds * 1000)
+
+
+class _Masks:
+    """The delete markers met so far in a row, and what they hide."""
+
+    __slots__ = ("column", "column_until", "family_until", "family_versions", "version")
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        """Forgets everything: a new row begins."""
+        self.family_until = _NEVER
+        self.family_versions: set[int] | None = None
+        self.column = b""
+        self.column_until = _NEVER
+        self.version = _NEVER
+
+    def add(self, qualifier: bytes, timestamp: int, kind: int) -> None:
+        if kind == _DELETE_FAMILY:
+            self.family_until = max(self.family_until, timestamp)
+        elif kind == _DELETE_FAMILY_VERSION:
+            if self.family_versions is None:
+                self.family_versions = set()
+            self.family_versions.add(timestamp)
+        else:
+            if qualifier != self.column:
+                self.column = qualifier
+                self.column_until = self.version = _NEVER
+            if kind == _DELETE_COLUMN:
+                self.column_until = max(self.column_until, timestamp)
+            else:
+                self.version = timestamp
+
+    def hides_rest(self, qualifier: bytes, timestamp: int) -> bool:
+        """Whether this put and every older one of its column is hidden."""
+        if timestamp <= self.family_until:
+            return True
+        return timestamp <= self.column_until and qualifier == self.column
+
+    def hides(self, qualifier: bytes, timestamp: int) -> bool:
+        """Whether just this put is hidden."""
+        if self.family_versions is not None and timestamp in self.family_versions:
+            return True
+        return timestamp == self.version and qualifier == self.column
+
+
+class Matcher:
+    """Answers, cell by cell in stored order, what a read of one family sees.
+
+    `is_simple` says that, as long as a row has no markers and no cells with a TTL of their own, the
+    first cell of each column is seen and no other. Readers use it to skip the calls.
+    """
+
+    __slots__ = (
+        "_count",
+        "_explicit",
+        "_high",
+        "_is_raw",
+        "_low",
+        "_masks",
+        "_max_versions",
+        "_min_versions",
+        "_now_ms",
+        "_oldest",
+        "_sees_past_markers",
+        "column",
+        "is_done",
+        "is_simple",
+    )
+
+    def __init__(
+        self,
+        family: Family,
+        *,
+        now_ms: int,
+        versions: int = 1,
+        time_range: tuple[int, int] | None = None,
+        raw: bool = False,
+        explicit: bool = False,
+    ) -> None:
+        self._now_ms = now_ms
+        self._oldest = oldest_alive(family, now_ms)
+        self._min_versions = family.min_versions
+        self._max_versions = versions if raw else min(versions, family.versions)
+        self._low, self._high = time_range or (0, MAX_TIMESTAMP)
+        # The default range has no upper end; only a chosen one excludes the greatest timestamp.
+        if time_range is None:
+            self._high = MAX_TIMESTAMP + 1
+        self._sees_past_markers = family.keep_deleted_cells != "FALSE"
+        self._is_raw = raw
+        self._explicit = explicit
+        self._masks = _Masks()
+        self.is_simple = (
+            not raw and time_range is None and self._max_versions == 1 and self._oldest == 0
+        )
+        self.start_row()
+
+    def start_row(self) -> None:
+        """A new row begins."""
+        self._masks.reset()
+        self.start_column(b"", 0, is_done=False)
+
+    def start_column(self, qualifier: bytes, count: int, *, is_done: bool) -> None:
+        """A column begins, or goes on after `count` of its versions were seen already."""
+        self.column = qualifier
+        self._count = count
+        self.is_done = is_done
+
+    def sees(self, qualifier: bytes, timestamp: int, kind: int, ttl_ms: int | None) -> bool:
+        """Whether the read sees this cell. Afterwards `is_done` says that no older one of the
+        same column will be seen."""
+        if qualifier != self.column:
+            self.start_column(qualifier, 0, is_done=False)
+        elif self.is_done:
+            return False
+        if timestamp < self._oldest and self._min_versions == 0:
+            self.is_done = True
+            return False
+        if ttl_ms is not None and timestamp + ttl_ms < self._now_ms:
+            return False
+        if not self._is_raw:
+            masks = self._masks
+            if kind != _PUT:
+                if timestamp >= self._low and (
+                    timestamp < self._high or not self._sees_past_markers
+                ):
+                    masks.add(qualifier, timestamp, kind)
+                return False
+            if masks.hides_rest(qualifier, timestamp):
+                self.is_done = True
+                return False
+            if masks.hides(qualifier, timestamp):
+                return False
+        if timestamp >= self._high:
+            return False
+        if timestamp < self._low:
+            self.is_done = True
+            return False
+        return self._counts(timestamp, kind)
+
+    def _counts(self, timestamp: int, kind: int) -> bool:
+        if kind == _PUT:
+            self._count += 1
+        expired = timestamp < self._oldest
+        if self._explicit and not self._is_raw:
+            # HBase returns the version that fills the count even if it has expired, when columns
+            # are named; only what comes after it is cut off.
+            self.is_done = self._count >= self._max_versions or (
+                expired and self._count >= self._min_versions
+            )
+            return True
+        if self._count > self._max_versions or (expired and self._count > self._min_versions):
+            self.is_done = True
+            return False
+        return True
+
+
+class Compactor:
+    """Answers, cell by cell in stored order, what a major compaction of one family keeps."""
+
+    __slots__ = (
+        "_count",
+        "_earliest_put",
+        "_is_done",
+        "_keep",
+        "_masks",
+        "_max_versions",
+        "_min_versions",
+        "_now_ms",
+        "_oldest",
+        "column",
+    )
+
+    def __init__(self, family: Family, *, now_ms: int, earliest_put: int) -> None:
+        """`earliest_put` is the smallest timestamp of any put in the family."""
+        self._now_ms = now_ms
+        self._oldest = oldest_alive(family, now_ms)
+        self._min_versions = family.min_versions
+        self._max_versions = family.versions
+        self._keep: KeepDeletedCells = family.keep_deleted_cells
+        self._earliest_put = earliest_put
+        self._masks = _Masks()
+        self.start_row()
+
+    def start_row(self) -> None:
+        """A new row begins."""
+        self._masks.reset()
+        self.column = b""
+        self._count = 0
+        self._is_done = False
+
+    def keeps(self, qualifier: bytes, timestamp: int, kind: int, ttl_ms: int | None) -> bool:
+        """Whether the cell stays."""
+        if qualifier != self.column:
+            self.column = qualifier
+            self._count = 0
+            self._is_done = False
+        elif self._is_done:
+            return False
+        if timestamp < self._oldest and self._min_versions == 0:
+            self._is_done = True
+            return False
+        if ttl_ms is not None and timestamp + ttl_ms < self._now_ms:
+            return False
+        masks = self._masks
+        if kind != _PUT:
+            if not self._keeps_deleted(timestamp):
+                masks.add(qualifier, timestamp, kind)
+                return False
+            if timestamp < self._earliest_put:
+                # No put is older: neither this marker nor an older one hides anything.
+                self._is_done = True
+                return False
+        elif masks.hides_rest(qualifier, timestamp):
+            self._is_done = True
+            return False
+        elif masks.hides(qualifier, timestamp):
+            return False
+        else:
+            self._count += 1
+        expired = timestamp < self._oldest
+        if self._count > self._max_versions or (expired and self._count > self._min_versions):
+            self._is_done = True
+            return False
+        return True
+
+    def _keeps_deleted(self, timestamp: int) -> bool:
+        return self._keep == "TRUE" or (self._keep == "TTL" and timestamp >= self._oldest)

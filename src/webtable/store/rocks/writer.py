@@ -1,0 +1,197 @@
+"""Turning mutations into RocksDB batches, with the reads that some of them need first.
+
+Increments, appends and deletes of "the newest version" read what was committed before the step
+they belong to, as in HBase; so whoever uses them holds `Database.commits`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+from rocksdict import WriteBatch
+
+from webtable.errors import InvalidRequest, WebTableError
+from webtable.store.model import CellType, RawCell, Row, split_column
+from webtable.store.mutation import Append, Check, CompareOp, Delete, Increment, Mutation, Put
+from webtable.store.rocks.catalog import OpenTable
+from webtable.store.rocks.keys import decode_value, encode_suffix, encode_value, escape
+
+__all__ = ["Encoder", "check_mutation", "holds", "needs_read"]
+
+ReadColumn: TypeAlias = Callable[[OpenTable, bytes, bytes, int], list[RawCell]]
+"""(table, row, column, versions) → its visible versions, newest first."""
+
+_PUT = int(CellType.PUT)
+
+
+def needs_read(mutation: Mutation) -> bool:
+    """Whether what the mutation writes depends on what is stored."""
+    if isinstance(mutation, Delete):
+        return any(
+            marker.type == CellType.DELETE and marker.timestamp is None
+            for marker in mutation.markers
+        )
+    return not isinstance(mutation, Put)
+
+
+def check_mutation(table: OpenTable, mutation: Mutation) -> None:
+    """Makes sure that a mutation can be encoded.
+
+    Raises:
+        InvalidRequest, FamilyNotFound: it cannot; the message says why.
+    """
+    if isinstance(mutation, Delete):
+        for marker in mutation.markers:
+            table.family(split_column(marker.column)[0])
+    elif isinstance(mutation, Increment):
+        for column in mutation.amounts:
+            table.place(column)
+    else:
+        for column, value in mutation.values.items():
+            table.place(column)
+            if not isinstance(value, bytes):
+                raise InvalidRequest(
+                    f"the value of {column!r:.80} is {type(value).__name__}, not bytes",
+                    hint="encode it first",
+                )
+
+
+class Encoder:
+    """Mutations of any rows and tables on their way into one atomic batch."""
+
+    __slots__ = ("_now_ms", "_put_suffix", "_read", "batch")
+
+    def __init__(self, read: ReadColumn, now_ms: int) -> None:
+        self.batch = WriteBatch(raw_mode=True)
+        self._read = read
+        self._now_ms = now_ms
+        self._put_suffix = encode_suffix(now_ms, _PUT)
+
+    def add(self, table: OpenTable, mutation: Mutation) -> Row | None:
+        """Adds a mutation; returns the new values of an increment or append, else None.
+
+        When it raises, the batch may hold a part of the mutation and must not be written.
+        """
+        if isinstance(mutation, Put):
+            self._put(table, mutation)
+            return None
+        if isinstance(mutation, Delete):
+            self._delete(table, mutation)
+            return None
+        if isinstance(mutation, Increment):
+            changes = [
+                (column, _incremented(column, amount))
+                for column, amount in mutation.amounts.items()
+            ]
+        else:
+            check_mutation(table, mutation)
+            changes = [(column, _appended(value)) for column, value in mutation.values.items()]
+        return self._change(table, mutation.row, changes)
+
+    def _put(self, table: OpenTable, put: Put) -> None:
+        timestamp = put.timestamp
+        suffix = self._put_suffix if timestamp is None else encode_suffix(timestamp, _PUT)
+        end = encode_value(b"", put.ttl_ms)
+        prefix = escape(put.row) + b"\x00"
+        places = table.places
+        add = self.batch.put
+        try:
+            for column, value in put.values.items():
+                handle, qualifier = places.get(column) or table.place(column)
+                add(prefix + qualifier + suffix, value + end, handle)
+        except (TypeError, WebTableError):
+            handle = None  # a traceback that somebody keeps must not keep the database open
+            check_mutation(table, put)
+            raise
+
+    def _delete(self, table: OpenTable, delete: Delete) -> None:
+        prefix = escape(delete.row) + b"\x00"
+        add = self.batch.put
+        if not delete.markers:
+            timestamp = self._now_ms if delete.timestamp is None else delete.timestamp
+            suffix = encode_suffix(timestamp, CellType.DELETE_FAMILY)
+            for family in table.families.values():
+                add(prefix + b"\x00" + suffix, b"\x00", family.handle)
+            return
+        newest: dict[bytes, int] = {}
+        for kind, column, timestamp in delete.markers:
+            name, qualifier = split_column(column)
+            if timestamp is None and kind == CellType.DELETE:
+                newest[column] = newest.get(column, 0) + 1
+                timestamp = self._nth_newest(table, delete.row, column, newest[column])
+            suffix = encode_suffix(self._now_ms if timestamp is None else timestamp, kind)
+            key = prefix + escape(qualifier or b"") + b"\x00" + suffix
+            add(key, b"\x00", table.family(name).handle)
+
+    def _nth_newest(self, table: OpenTable, row: bytes, column: bytes, n: int) -> int | None:
+        versions = self._read(table, row, column, n)
+        return versions[n - 1][1] if len(versions) >= n else None
+
+    def _change(
+        self,
+        table: OpenTable,
+        row: bytes,
+        changes: Sequence[tuple[bytes, Callable[[bytes | None], bytes]]],
+    ) -> Row:
+        prefix = escape(row) + b"\x00"
+        results: list[RawCell] = []
+        for column, change in changes:
+            handle, qualifier = table.place(column)
+            found = self._read(table, row, column, 1)
+            timestamp, value, ttl_ms = (
+                self._now_ms,
+                change(None if not found else found[0][2]),
+                None,
+            )
+            if found:
+                old = found[0][1]
+                family = table.family(split_column(column)[0])
+                stored = family.rocks.get(prefix + qualifier + encode_suffix(old, _PUT))
+                ttl_ms = decode_value(stored)[1]
+                timestamp = max(old + 1, timestamp)
+            key = prefix + qualifier + encode_suffix(timestamp, _PUT)
+            self.batch.put(key, encode_value(value, ttl_ms), handle)
+            results.append((column, timestamp, value, _PUT))
+        return Row(row, sorted(results, key=lambda cell: cell[0].partition(b":")[::2]))
+
+
+def _incremented(column: bytes, amount: int) -> Callable[[bytes | None], bytes]:
+    def change(value: bytes | None) -> bytes:
+        if value is not None and len(value) != 8:
+            raise InvalidRequest(
+                f"column {column!r:.80} is not a counter: its value has {len(value)} bytes, not 8",
+                hint="increment only columns written by increments, or put an 8-byte number first",
+            )
+        old = 0 if value is None else int.from_bytes(value, "big", signed=True)
+        # A counter goes round at 64 bits, as HBase's does.
+        return ((old + amount) % 2**64).to_bytes(8, "big")
+
+    return change
+
+
+def _appended(addition: bytes) -> Callable[[bytes | None], bytes]:
+    return lambda value: (value or b"") + addition
+
+
+def holds(check: Check, current: bytes | None) -> bool:
+    """Whether a condition holds for a column's newest visible value, None when it has none."""
+    if not check.value:
+        # HBase takes an empty value for no value, on both sides.
+        return (not current) == (check.op is not CompareOp.NOT_EQUAL)
+    if current is None:
+        return False
+    given = check.value
+    match check.op:
+        case CompareOp.LESS:
+            return given < current
+        case CompareOp.LESS_OR_EQUAL:
+            return given <= current
+        case CompareOp.EQUAL:
+            return given == current
+        case CompareOp.NOT_EQUAL:
+            return given != current
+        case CompareOp.GREATER_OR_EQUAL:
+            return given >= current
+        case CompareOp.GREATER:
+            return given > current
