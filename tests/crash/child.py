@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
@@ -50,6 +51,7 @@ class Child:
         self._pipe = self._process.stdout.fileno()
         os.set_blocking(self._pipe, False)
         self._rest = b""
+        self._arrived: deque[Report] = deque()
 
     @property
     def pid(self) -> int:
@@ -58,14 +60,17 @@ class Child:
     def listen(self, seconds: float) -> Iterator[Report]:
         """Yields the lines that arrive within the time; ends early when the child does."""
         deadline = time.monotonic() + seconds
-        while (left := deadline - time.monotonic()) > 0:
-            ready, _, _ = select.select([self._pipe], [], [], left)
-            if not ready:
+        while True:
+            while self._arrived:
+                yield self._arrived.popleft()
+            left = deadline - time.monotonic()
+            if left < 0 or not select.select([self._pipe], [], [], left)[0]:
                 return
             piece = os.read(self._pipe, 1 << 20)
             if not piece:
                 return
-            yield from self._lines(piece)
+            *lines, self._rest = (self._rest + piece).split(b"\n")
+            self._arrived.extend(json.loads(line) for line in lines)
 
     def wait_for(self, **wanted: object) -> Report:
         """Returns the first line that has these entries."""
@@ -102,10 +107,6 @@ class Child:
         # A line cut short by the kill says that the child was about to report, not that it did.
         self._rest = b""
         return reports
-
-    def _lines(self, piece: bytes) -> list[Report]:
-        *lines, self._rest = (self._rest + piece).split(b"\n")
-        return [json.loads(line) for line in lines]
 
     def __enter__(self) -> Child:
         return self
