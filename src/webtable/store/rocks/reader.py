@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeAlias
 
 from rocksdict import RdictIter
 
-from webtable.errors import CorruptData, FamilyNotFound
+from webtable.errors import CorruptData
 from webtable.store.model import RawCell, split_column
 from webtable.store.rocks.catalog import OpenFamily, OpenTable
 from webtable.store.rocks.keys import (
@@ -41,6 +41,7 @@ RowStream: TypeAlias = Generator[tuple[bytes, list[RawCell]], None, None]
 
 # After so many cells passed over in a row, a seek (about 2 µs) is cheaper than going on.
 _SKIP_LIMIT = 32
+_CACHED_READS = 1_000
 _EMPTY_QUALIFIER = b"\x00"  # escaped and ended, as it stands in a key
 _PUT = 4
 _NO_ROW = b"\x00"  # no key begins so: an escaped row key is not empty and has no 00
@@ -82,22 +83,31 @@ class View(NamedTuple):
         )
 
 
-def select(table: OpenTable, columns: Sequence[bytes]) -> list[FamilyRead]:
-    """Returns what to read of each family, in family order.
+def select(table: OpenTable, columns: tuple[bytes, ...]) -> list[FamilyRead]:
+    """Returns what to read of each family, in family order. Do not change the list: it is kept.
 
     A family named as a whole is read as a whole, even if columns of it are named too.
 
     Raises:
         FamilyNotFound: the table lacks one.
     """
+    known: list[FamilyRead] | None = table.reads.get(columns)
+    if known is not None:
+        return known
+    reads = _select(table, columns)
+    if len(table.reads) >= _CACHED_READS:
+        table.reads.clear()
+    table.reads[columns] = reads
+    return reads
+
+
+def _select(table: OpenTable, columns: tuple[bytes, ...]) -> list[FamilyRead]:
     if not columns:
         return [FamilyRead(family, None) for family in table.families.values()]
     wanted: dict[bytes, set[bytes] | None] = {}
     for column in columns:
         name, qualifier = split_column(column)
-        if name not in table.families:
-            known = [family.schema.name for family in table.families.values()]
-            raise FamilyNotFound(table.schema.name, name.decode(errors="replace"), known)
+        table.family(name)
         chosen = wanted.setdefault(name, set())
         if qualifier is None:
             wanted[name] = None
@@ -111,7 +121,7 @@ def select(table: OpenTable, columns: Sequence[bytes]) -> list[FamilyRead]:
     return reads
 
 
-def rows_forward(
+def rows_forward(  # noqa: PLR0915 - one loop, because a call a cell would double its cost
     read: FamilyRead,
     view: View,
     entries: Iterable[tuple[bytes, bytes]],
@@ -130,10 +140,9 @@ def rows_forward(
     is_simple = is_plain = view.is_simple(family)
     matcher = view.matcher(read)
     prefix, size, skipped = _NO_ROW, 0, 0
-    previous = suffix = b""
+    previous = suffix = key = b""
     timestamp, kind = 0, _PUT
     cells: list[RawCell] = []
-    key = b""
     source = iter(entries)
     while True:
         for key, stored in source:
@@ -148,26 +157,19 @@ def rows_forward(
                 is_plain = is_simple
                 if not is_plain:
                     matcher.start_row()
-            qualifier = key[size:-SUFFIX_BYTES]
-            if key[-SUFFIX_BYTES:] != suffix:
-                suffix = key[-SUFFIX_BYTES:]
+            qualifier = key[size:-9]
+            if not key.endswith(suffix) or not suffix:
+                suffix = key[-9:]
                 timestamp, kind = decode_timestamp(suffix), 255 - suffix[8]
             if is_plain:
                 # Nothing met so far in this row hides anything, so no rules need to be asked.
-                if (
-                    kind == _PUT
-                    and qualifier != previous
-                    and (wanted is None or qualifier in wanted)
-                    and stored[-1] == 0
-                ):
-                    previous = qualifier
-                    column = columns.get(qualifier)
-                    if column is None:
-                        column = family.column(qualifier)
-                    cells.append((column, timestamp, stored[:-1], _PUT))
-                    continue
-                is_passed = qualifier == previous or (kind == _PUT and stored[-1] == 0)
-                if not is_passed:
+                if kind == 4 and stored[-1] == 0:
+                    if qualifier != previous and (wanted is None or qualifier in wanted):
+                        previous = qualifier
+                        column = columns.get(qualifier) or family.column(qualifier)
+                        cells.append((column, timestamp, stored[:-1], 4))
+                        continue
+                elif qualifier != previous:
                     is_plain = False
                     matcher.start_row()
                     if previous:
@@ -177,11 +179,9 @@ def rows_forward(
                 or qualifier in wanted
                 or (qualifier == _EMPTY_QUALIFIER and kind != _PUT)
             ):
-                ttl_ms = decode_value(stored)[1] if stored[-1] == WITH_TTL else None
+                value, ttl_ms = decode_value(stored)
                 if matcher.sees(qualifier, timestamp, kind, ttl_ms):
-                    cells.append(
-                        (family.column(qualifier), timestamp, decode_value(stored)[0], kind)
-                    )
+                    cells.append((family.column(qualifier), timestamp, value, kind))
                     continue
             skipped += 1
             if (
