@@ -1,0 +1,352 @@
+"""Runs one program on two stores, step by step, and compares every answer.
+
+The reference is right by definition; the subject has to agree. Answers are compared without what
+the clock decides: a timestamp that an engine took from the clock during operation k becomes
+`("now", k)`. After every write all that is stored, and all that is seen, is compared too.
+
+A real HBase drops hidden cells when it flushes, and some when it increments; the embedded engine
+keeps them until a major compaction. Both are right. After such a step the driver makes sure that
+the reference lacks nothing that is seen, and has the subject drop exactly what it dropped,
+so that the two go on in step.
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeAlias
+
+from tests.lockstep.programs import (
+    Appends,
+    Batched,
+    Checked,
+    Compact,
+    Deletes,
+    Flush,
+    Increments,
+    Mixed,
+    Operation,
+    Program,
+    Puts,
+    ReadRows,
+    ScanRows,
+    Step,
+)
+from webtable import (
+    ALL_VERSIONS,
+    Append,
+    Check,
+    CheckResult,
+    CompareOp,
+    Delete,
+    Get,
+    Increment,
+    Mutation,
+    Put,
+    Row,
+    Scan,
+    Store,
+    Table,
+)
+from webtable.errors import BatchError, WebTableError
+from webtable.store.model import MAX_TIMESTAMP
+
+__all__ = ["Difference", "Dropper", "StoredCell", "run"]
+
+HOUR_MS = 3_600_000
+DAY_MS = 24 * HOUR_MS
+TTLS = {None: None, "ample": 1_000_000 * DAY_MS, "spent": 1}
+
+
+class StoredCell(NamedTuple):
+    """A cell and the row it is in."""
+
+    row: bytes
+    column: bytes
+    timestamp: int
+    value: bytes
+    type: int
+
+
+Dropper: TypeAlias = Callable[[str, Sequence[StoredCell]], None]
+"""Removes cells from the subject's table of that name, without a trace."""
+
+
+class Difference(AssertionError):
+    """The two stores gave different answers."""
+
+
+class _Side:
+    """One of the two stores, and what its clock said while each operation ran."""
+
+    def __init__(self, store: Store, table: str) -> None:
+        self.table: Table = store.table(table)
+        self._windows: list[tuple[int, int]] = []
+
+    def run(self, work: Callable[[Table], object], *, is_write: bool) -> object:
+        """Returns the answer of one operation, or the error that it gave."""
+        started = _next_millisecond() if is_write else 0
+        try:
+            answer = work(self.table)
+        except WebTableError as error:
+            answer = error
+        if is_write:
+            self._windows.append((started, _now_ms()))
+        return answer
+
+    def stamp(self, timestamp: int) -> object:
+        """Returns the timestamp, or the operation during which the engine's clock said it."""
+        if not self._windows or timestamp < self._windows[0][0]:
+            return timestamp
+        for number, (first, last) in enumerate(self._windows):
+            if first <= timestamp <= last:
+                return ("now", number)
+        return timestamp
+
+    def plain(self, answer: object) -> object:
+        """Returns an answer in a form that can be compared between stores."""
+        match answer:
+            case BatchError():
+                errors = [self.plain(error) for error in answer.exceptions]
+                return ("batch", list(zip(answer.positions, errors, strict=True)))
+            case WebTableError():
+                return (type(answer).__name__, answer.code)
+            case CheckResult():
+                return (answer.success, self.plain(answer.row))
+            case Row():
+                cells = [(c.column, self.stamp(c.timestamp), c.value, int(c.type)) for c in answer]
+                return (answer.key, cells)
+            case list():
+                return [self.plain(each) for each in answer]
+            case _:
+                return answer
+
+
+class _Run:
+    def __init__(self, reference: Store, subject: Store, drop: Dropper | None, table: str) -> None:
+        self._prefix = uuid.uuid4().hex[:12].encode() + b"/"
+        self._start = _now_ms()
+        self._reference = _Side(reference, table)
+        self._subject = _Side(subject, table)
+        self._drop = drop
+        self._where = ""
+
+    def operate(self, number: int, operation: Operation) -> None:
+        self._where = f"operation {number}: {operation!r}"
+        is_read = isinstance(operation, ReadRows | ScanRows)
+        self._compare("the answer", self._work(operation), is_write=not is_read)
+        if is_read:
+            return
+        if self._may_drop(operation):
+            self._follow_drops()
+        self._compare("what is stored", lambda table: self._scan(table, raw=True))
+        self._compare("what is seen", lambda table: self._scan(table, raw=False))
+
+    def _compare(
+        self, what: str, work: Callable[[Table], object], *, is_write: bool = False
+    ) -> None:
+        expected = self._reference.plain(self._reference.run(work, is_write=is_write))
+        got = self._subject.plain(self._subject.run(work, is_write=is_write))
+        if expected != got:
+            raise Difference(self._story(what, expected, got))
+
+    def _story(self, what: str, expected: object, got: object) -> str:
+        lines = [
+            f"{what} differs after {self._where}",
+            f"  reference {expected}",
+            f"  subject   {got}",
+        ]
+        for name, side in (("reference", self._reference), ("subject", self._subject)):
+            lines.append(f"stored in the {name}:")
+            for row in self._scan(side.table, raw=True):
+                lines.append(f"  {row.key!r}")
+                lines += [
+                    f"    {c.column!r} {side.stamp(c.timestamp)} {c.type!r} {c.value!r}"
+                    for c in row
+                ]
+        return "\n".join(lines)
+
+    # What hidden cells the reference no longer has
+
+    def _may_drop(self, operation: Operation) -> bool:
+        """Whether a real HBase may drop hidden cells in this step."""
+        match operation:
+            case Flush():
+                return True
+            case Mixed(steps=steps) | Checked(steps=steps) | Batched(steps=steps):
+                return any(self._may_drop(step) for step in steps)
+            case Increments() | Appends():
+                # In a family with one version they replace what is in memory.
+                return True
+            case _:
+                return False
+
+    def _follow_drops(self) -> None:
+        if self._drop is None:
+            return
+        kept = self._cells(self._reference, raw=True)
+        stored = self._cells(self._subject, raw=True)
+        if not kept.keys() <= stored.keys():
+            lost = sorted(kept.keys() - stored.keys(), key=repr)
+            raise Difference(self._story("what the subject lost", lost, []))
+        extra = stored.keys() - kept.keys()
+        seen = extra & self._cells(self._subject, raw=False).keys()
+        if seen:
+            raise Difference(self._story("what the reference lost", [], sorted(seen, key=repr)))
+        if extra:
+            self._drop(self._subject.table.name, [stored[cell] for cell in extra])
+
+    def _cells(self, side: _Side, *, raw: bool) -> dict[object, StoredCell]:
+        """Returns the cells of the program's rows by their comparable form."""
+        found = self._scan(side.table, raw=raw)
+        return {
+            (row.key, cell.column, side.stamp(cell.timestamp), cell.value, cell.type): StoredCell(
+                row.key, *cell
+            )
+            for row in found
+            for cell in row
+        }
+
+    def _scan(self, table: Table, *, raw: bool) -> list[Row]:
+        return list(table.scan(prefix=self._prefix, versions=ALL_VERSIONS, raw=raw))
+
+    # From operations to calls
+
+    def _work(self, operation: Operation) -> Callable[[Table], object]:
+        match operation:
+            case Mixed():
+                steps = [self._mutation(step) for step in operation.steps]
+                return lambda table: table.mutate(self._row(operation.row), steps)
+            case Checked():
+                return self._checked(operation)
+            case Batched():
+                batch = [self._mutation(step) for step in operation.steps]
+                return lambda table: _send(table, batch)
+            case ReadRows():
+                gets = [
+                    Get(
+                        self._row(row),
+                        operation.columns,
+                        operation.versions,
+                        self._range(operation.between),
+                    )
+                    for row in operation.rows
+                ]
+                return lambda table: table.get_many(gets)
+            case ScanRows():
+                scan = self._scan_request(operation)
+                return lambda table: list(table.scan(scan))
+            case Flush():
+                return lambda table: table.flush()
+            case Compact():
+                return lambda table: table.major_compact()
+            case _:
+                mutation = self._mutation(operation)
+                return lambda table: table.mutate(mutation.row, [mutation])
+
+    def _checked(self, operation: Checked) -> Callable[[Table], object]:
+        steps = [self._mutation(step) for step in operation.steps]
+        check = Check(
+            operation.column,
+            CompareOp(operation.op),
+            operation.value,
+            time_range=self._range(operation.between),
+        )
+        return lambda table: table.check_and_mutate(self._row(operation.row), check, steps)
+
+    def _scan_request(self, operation: ScanRows) -> Scan:
+        return Scan(
+            prefix=self._prefix,
+            start=self._row(operation.start) if operation.start else b"",
+            stop=self._row(operation.stop) if operation.stop else b"",
+            columns=operation.columns,
+            versions=operation.versions,
+            time_range=self._range(operation.between),
+            limit=operation.limit,
+            reverse=operation.reverse,
+            raw=operation.raw,
+        )
+
+    def _mutation(self, step: Step) -> Mutation:
+        row = self._row(step.row)
+        match step:
+            case Puts():
+                at = None if step.at is None else self._time(step.at)
+                return Put(row, dict(step.values), timestamp=at, ttl_ms=TTLS[step.ttl])
+            case Increments():
+                return Increment(row, dict(step.amounts))
+            case Appends():
+                return Append(row, dict(step.values))
+            case Deletes():
+                delete = Delete(row, timestamp=None if step.at is None else self._time(step.at))
+                for kind, column, when in step.parts:
+                    getattr(delete, kind)(column, None if when is None else self._time(when))
+                return delete
+
+    def _row(self, name: bytes) -> bytes:
+        return self._prefix + name
+
+    def _range(self, between: tuple[str, str] | None) -> tuple[int, int] | None:
+        if between is None:
+            return None
+        low, high = sorted(self._time(name) for name in between)
+        return low, high
+
+    def _time(self, name: str) -> int:
+        """Returns the timestamp that a name of `programs` stands for."""
+        recent, future = self._start - HOUR_MS, self._start + 10 * DAY_MS
+        return {
+            "zero": 0,
+            "old1": 10,
+            "spent1": 15,
+            "old2": 20,
+            "old3": 30,
+            "recent1": recent + 10,
+            "spent2": recent + 15,
+            "recent2": recent + 20,
+            "recent3": recent + 30,
+            "start": self._start,
+            "future1": future,
+            "end": MAX_TIMESTAMP,
+        }[name]
+
+
+def run(reference: Store, subject: Store, program: Program, drop: Dropper | None = None) -> None:
+    """Runs a program on both stores, whose tables must be there.
+
+    Args:
+        reference: the store that is right.
+        subject: the store that has to agree.
+        program: what to do.
+        drop: removes cells from the subject that the reference may drop before a compaction;
+            None when it never does.
+
+    Raises:
+        Difference: the stores disagreed.
+    """
+    running = _Run(reference, subject, drop, program.table)
+    for number, operation in enumerate(program.operations):
+        running.operate(number, operation)
+
+
+def _send(table: Table, mutations: Sequence[Mutation]) -> None:
+    with table.batch() as batch:
+        for mutation in mutations:
+            batch.add(mutation)
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def _next_millisecond() -> int:
+    """Returns the time when the clock has left the millisecond of the call.
+
+    Each operation gets milliseconds of its own, so that two writes without a timestamp are two
+    versions on both stores.
+    """
+    last = _now_ms()
+    while (now := _now_ms()) == last:
+        pass
+    return now
