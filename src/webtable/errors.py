@@ -1,7 +1,7 @@
 """The exception tree, and the one table class → exit code, HTTP status, JSON code.
 
 Errors are sorted by what the caller should do, not by where they came from. Every error names
-the thing and, in `hint`, the next step. Backend errors are translated at the engine seam; none leak.
+the thing and, in `hint`, the next step. Backend errors are translated at the engine seam.
 """
 
 from __future__ import annotations
@@ -240,7 +240,7 @@ class BatchError(ExceptionGroup[WebTableError], WebTableError):
 
     code = "batch"
 
-    def __new__(
+    def __new__(  # noqa: D102 - the class says it
         cls, message: str, errors: Sequence[WebTableError], positions: Sequence[int] = ()
     ) -> BatchError:
         return super().__new__(cls, message, errors)
@@ -259,6 +259,7 @@ class BatchError(ExceptionGroup[WebTableError], WebTableError):
         return (BatchError, (self.message, list(self.exceptions), self.positions))
 
     def derive(self, errors: Sequence[WebTableError]) -> BatchError:  # type: ignore[override]
+        """Returns a group of some of the errors, as `split` and `except*` need it."""
         return BatchError(self.message, errors)
 
 

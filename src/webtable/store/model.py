@@ -45,6 +45,9 @@ class Cell(NamedTuple):
         return self.column.partition(b":")[2]
 
 
+# `Cell._make` without the check of the length: a third of its time, for every cell of a scan.
+_new = tuple.__new__
+
 RawCell: TypeAlias = tuple[bytes, int, bytes, int]
 """A `Cell` as a plain tuple: column, timestamp, value, type."""
 
@@ -68,7 +71,7 @@ class Row:
     @property
     def cells(self) -> list[Cell]:
         """All cells of the row that the read asked for."""
-        return list(map(Cell._make, self.raw_cells))
+        return [_new(Cell, cell) for cell in self.raw_cells]
 
     def value(self, column: bytes) -> bytes | None:
         """Returns the newest value of a column, or None when the row has none."""
@@ -87,7 +90,7 @@ class Row:
 
     def versions(self, column: bytes) -> list[Cell]:
         """Returns the versions of one column that the read brought, newest first."""
-        return [Cell._make(cell) for cell in self.raw_cells if cell[0] == column]
+        return [_new(Cell, cell) for cell in self.raw_cells if cell[0] == column]
 
     def nested(self) -> Nested:
         """Returns the row as family → qualifier → timestamp → value."""
@@ -98,7 +101,7 @@ class Row:
         return nested
 
     def __iter__(self) -> Iterator[Cell]:
-        return map(Cell._make, self.raw_cells)
+        return iter(self.cells)
 
     def __len__(self) -> int:
         return len(self.raw_cells)

@@ -104,12 +104,12 @@ class Scan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def prefix_end(prefix: bytes) -> bytes:
-    """Returns the first key after all keys with the prefix; empty when there is none.
+    r"""Returns the first key after all keys with the prefix; empty when there is none.
 
     >>> prefix_end(b"com.")
     b'com/'
     >>> prefix_end(bytes([1, 255]))
-    b'\\x02'
+    b'\x02'
     """
     stem = prefix.rstrip(b"\xff")
     return stem[:-1] + bytes([stem[-1] + 1]) if stem else b""

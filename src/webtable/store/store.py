@@ -32,7 +32,7 @@ def open_store(location: str, *, read_only: bool = False, create: bool = True) -
         CorruptData, FormatVersionError: files of the store are damaged, or newer than this program.
         ServerUnavailable: the cluster does not answer.
     """
-    scheme, separator, rest = location.partition("://")
+    scheme, separator, _ = location.partition("://")
     if separator and scheme in ("hbase", "hbase+masters"):
         from webtable.store.hbase.engine import HBaseEngine
 

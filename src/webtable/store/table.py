@@ -1,4 +1,4 @@
-"""`Table`: the verbs on rows. It checks arguments, gives defaults and passes requests to the engine."""
+"""`Table`: the verbs on rows. It checks arguments, gives defaults and asks the engine."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class Table:
         ttl_ms: int | None = None,
         durability: Durability = "wal",
     ) -> None:
-        """Stores column → value in a row, all at once. `ttl_ms` can only shorten the family's TTL."""
+        """Stores column → value in a row, all at once. `ttl_ms` can only shorten the TTL."""
         put = Put(row, values, timestamp=timestamp, ttl_ms=ttl_ms)
         self._engine.mutate_row(self.name, row, (put,), durability)
 
@@ -244,7 +244,10 @@ class Batch:
         ttl_ms: int | None = None,
     ) -> None:
         """Adds a put; see `Table.put`."""
-        self.add(Put(row, values, timestamp=timestamp, ttl_ms=ttl_ms))
+        pending = self._pending
+        pending.append(Put(row, values, timestamp=timestamp, ttl_ms=ttl_ms))
+        if len(pending) >= self._size:
+            self.send()
 
     def delete(
         self, row: bytes, columns: Iterable[bytes] = (), *, timestamp: int | None = None

@@ -1,1 +1,1 @@
-"""The embedded engine: one RocksDB database a store, one column family for each table and family."""
+"""The embedded engine: RocksDB, one column family for each family of a table."""

@@ -4,11 +4,11 @@ On-disk: changing this needs a new format version. In RocksDB's default column f
 
     "catalog"       → a counter, moved by every change of tables; names new column families and
                       tells readers in other processes to open the store again
-    "table " + name → JSON: the schema, the split keys in hex, and for each family the RocksDB column
-                      family that holds it
+    "table " + name → JSON: the schema, the split keys in hex, and for each family the RocksDB
+                      column family that holds it
 
-A family's RocksDB column family is named `table/family/N` with N from the counter, so that a dropped
-and a new family of one name never meet.
+A family's RocksDB column family is named `table/family/N` with N from the counter, so that a
+dropped and a new family of one name never meet.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class OpenFamily:
     `columns` remembers the columns' names by their escaped, ended qualifiers.
     """
 
-    __slots__ = ("columns", "handle", "rocks", "schema", "_prefix")
+    __slots__ = ("_prefix", "columns", "handle", "rocks", "schema")
 
     def __init__(self, schema: Family, rocks: Rdict, handle: ColumnFamily) -> None:
         self.schema = schema
@@ -107,13 +107,14 @@ class OpenFamily:
 class OpenTable:
     """A table with its families, in the order of their names."""
 
-    __slots__ = ("entry", "families", "schema", "places")
+    __slots__ = ("entry", "families", "places", "reads", "schema")
 
     def __init__(self, entry: TableEntry, families: dict[bytes, OpenFamily]) -> None:
         self.entry = entry
         self.schema = entry.schema
         self.families = families
         self.places: dict[bytes, tuple[ColumnFamily, bytes]] = {}
+        self.reads: dict[tuple[bytes, ...], Any] = {}  # `reader.select` remembers its answers
 
     def family(self, name: bytes) -> OpenFamily:
         """Returns a family.
@@ -130,6 +131,7 @@ class OpenTable:
     def release(self) -> None:
         """Lets go of RocksDB, also where this object is kept, say by a traceback."""
         self.places.clear()
+        self.reads.clear()
         for family in self.families.values():
             family.rocks = family.handle = _CLOSED
 

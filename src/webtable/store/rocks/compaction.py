@@ -1,8 +1,8 @@
 """Major compaction: our own rewrite of what no read can see, then RocksDB's.
 
-RocksDB compacts by itself, but does not know versions, delete markers and times to live. So the cells that
-HBase's major compaction would drop are deleted here, a few thousand at a time with writers kept
-out, and RocksDB then gives the room back.
+RocksDB compacts by itself, but does not know versions, delete markers and times to live. So the
+cells that HBase's major compaction would drop are deleted here, a few thousand at a time with
+writers kept out, and RocksDB then gives the room back.
 """
 
 from __future__ import annotations

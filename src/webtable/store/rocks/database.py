@@ -1,7 +1,7 @@
 """One RocksDB database on disk: opening, locking, durability, and rocksdict's errors made ours.
 
-A store's directory holds RocksDB's files and three of our own: `WEBTABLE` says that it is a store and
-of which format, `WRITER` who has it open for writing, `ACKNOWLEDGED` how far its writes were
+A store's directory holds RocksDB's files and three of our own: `WEBTABLE` says that it is a store
+and of which format, `WRITER` who has it open for writing, `ACKNOWLEDGED` how far its writes were
 acknowledged (see `marks.py`).
 """
 
@@ -15,8 +15,7 @@ import socket
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -26,8 +25,8 @@ from rocksdict import (
     Cache,
     Checkpoint,
     ColumnFamily,
-    DBCompressionType,
     DbClosedError,
+    DBCompressionType,
     DBRecoveryMode,
     Options,
     Rdict,
@@ -78,22 +77,34 @@ _COMPRESSION: dict[Compression, Callable[[], DBCompressionType]] = {
 }
 
 
-@contextmanager
-def translated(path: str) -> Iterator[None]:
-    """Turns what rocksdict and the system raise about the store at `path` into our errors."""
-    try:
-        yield
-    except WebTableError:
-        raise
-    except Exception as exc:
-        raise _translate(exc, path) from exc
+class translated:  # noqa: N801 - it reads as a word: with translated(path)
+    """Turns what rocksdict and the system raise about the store at `path` into our errors.
+
+    One object serves any number of `with` blocks, also at once: every read enters one.
+    """
+
+    __slots__ = ("path",)
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if error is not None and isinstance(error, Exception):
+            ours = _translate(error, self.path)
+            if ours is not error:
+                raise ours from error
 
 
 def _translate(exc: Exception, path: str) -> Exception:
+    if isinstance(exc, WebTableError):
+        return exc
     text = str(exc)
     if isinstance(exc, DbClosedError):
         return StoreClosed(path)
-    if isinstance(exc, OSError) and exc.errno == errno.ENOSPC or "No space left" in text:
+    if (isinstance(exc, OSError) and exc.errno == errno.ENOSPC) or "No space left" in text:
         return DiskFull(
             f"the disk of store '{path}' is full: {text}",
             hint="make room, then open the store again; what was acknowledged is kept",
@@ -324,7 +335,7 @@ class Database:
             self._is_released = True
             try:
                 if not self.read_only:
-                    self.flush([name for name in self._handles])
+                    self.flush(list(self._handles))
                     self._root.flush()
             finally:
                 self._release()
@@ -343,8 +354,8 @@ class Database:
             self.follower_path = None
 
 
-def _write_options(durability: str) -> WriteOptions:
-    options = WriteOptions()
+def _write_options(durability: str) -> Any:
+    options: Any = WriteOptions()  # its stub takes the attribute disable_wal for a method
     options.sync = durability == "sync"
     options.disable_wal = durability == "none"
     return options

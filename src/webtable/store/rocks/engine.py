@@ -37,6 +37,7 @@ class RocksEngine(Engine):
 
     def __init__(self, database: Database) -> None:
         self.location = database.path
+        self._translated = translated(database.path)
         self._database = database
         self._admin = RocksAdmin(database)
         self._scans: weakref.WeakSet[reader.RowStream] = weakref.WeakSet()
@@ -56,23 +57,25 @@ class RocksEngine(Engine):
     # Reading
 
     def get_many(self, table: str, gets: Sequence[Get]) -> list[Row | None]:
-        with translated(self.location):
+        with self._translated:
             opened = self._table(table)
             now_ms = _now_ms()
-            return [self._get(opened, get, now_ms) for get in gets]
-
-    def _get(self, table: OpenTable, get: Get, now_ms: int) -> Row | None:
-        reads = reader.select(table, get.columns)
-        view = reader.View(now_ms, get.versions, get.time_range)
-        cells = self._read_row(reads, view, get.row)
-        return Row(get.row, cells) if cells else None
+            rows: list[Row | None] = []
+            for get in gets:
+                reads = opened.reads.get(get.columns) or reader.select(opened, get.columns)
+                view = reader.View(now_ms, get.versions, get.time_range)
+                cells = self._read_row(reads, view, get.row)
+                rows.append(Row(get.row, cells) if cells else None)
+            return rows
 
     def _read_row(
-        self, reads: list[reader.FamilyRead], view: reader.View, row: bytes
+        self, reads: Sequence[reader.FamilyRead], view: reader.View, row: bytes
     ) -> list[RawCell]:
         prefix = escape(row) + b"\x00"
         bounds = ReadOptions()
         bounds.set_iterate_upper_bound(row_end(prefix))
+        if len(reads) == 1 and reads[0].wanted is not None:
+            return reader.read_columns(reads[0], view, reads[0].family.rocks.iter(bounds), prefix)
 
         def open_all() -> list[tuple[Any, Any]]:
             return [
@@ -102,18 +105,18 @@ class RocksEngine(Engine):
         return self._read_row(reads, reader.View(_now_ms(), versions), row)
 
     def scan(self, table: str, scan: Scan) -> Iterator[Row]:
-        with translated(self.location):
+        with self._translated:
             opened = self._table(table)
             reads = reader.select(opened, scan.columns)
         return self._scan(reads, scan)
 
-    def _scan(self, reads: list[reader.FamilyRead], scan: Scan) -> Iterator[Row]:
+    def _scan(self, reads: Sequence[reader.FamilyRead], scan: Scan) -> Iterator[Row]:
         start, stop = scan.bounds()
         if scan.limit == 0 or (stop and stop <= start):
             return
         left = -1 if scan.limit is None else scan.limit
         database = self._database
-        with translated(self.location):
+        with self._translated:
             rows = reader.merge(self._readers(reads, scan, start, stop), reverse=scan.reverse)
             with self._scans_lock:
                 self._scans.add(rows)
@@ -128,9 +131,9 @@ class RocksEngine(Engine):
                 raise StoreClosed(self.location)
 
     def _readers(
-        self, reads: list[reader.FamilyRead], scan: Scan, start: bytes, stop: bytes
+        self, reads: Sequence[reader.FamilyRead], scan: Scan, start: bytes, stop: bytes
     ) -> list[reader.RowStream]:
-        view = reader.View(_now_ms(), scan.versions, scan.time_range, scan.raw)
+        view = reader.View(_now_ms(), scan.versions, scan.time_range, raw=scan.raw)
         first = escape(start)
         bounds = ReadOptions()
         if stop:
@@ -163,18 +166,17 @@ class RocksEngine(Engine):
     def mutate_many(
         self, table: str, mutations: Sequence[Mutation], durability: Durability
     ) -> list[Row | None]:
-        with translated(self.location):
+        with self._translated:
             opened = self._writable_table(table)
-            if not any(map(needs_read, mutations)):
-                encoder = Encoder(self._read_column, _now_ms())
-                try:
-                    for mutation in mutations:
-                        encoder.add(opened, mutation)
-                except WebTableError:
-                    return self._mutate_each(opened, mutations, durability)
-                self._database.write(encoder.batch, durability)
-                return [None] * len(mutations)
-            return self._mutate_each(opened, mutations, durability)
+            encoder = Encoder(self._read_column, _now_ms())
+            try:
+                is_whole = encoder.add_blind(opened, mutations)
+            except WebTableError:
+                is_whole = False
+            if not is_whole:
+                return self._mutate_each(opened, mutations, durability)
+            self._database.write(encoder.batch, durability)
+            return [None] * len(mutations)
 
     def _mutate_each(
         self, table: OpenTable, mutations: Sequence[Mutation], durability: Durability
@@ -203,7 +205,7 @@ class RocksEngine(Engine):
     def mutate_row(
         self, table: str, row: bytes, mutations: Sequence[Mutation], durability: Durability
     ) -> Row | None:
-        with translated(self.location):
+        with self._translated:
             return self._mutate_opened(self._writable_table(table), mutations, durability)
 
     def _mutate_opened(
@@ -223,7 +225,7 @@ class RocksEngine(Engine):
         mutations: Sequence[Mutation],
         durability: Durability,
     ) -> CheckResult:
-        with translated(self.location):
+        with self._translated:
             opened = self._writable_table(table)
             for mutation in mutations:
                 check_mutation(opened, mutation)
@@ -243,7 +245,7 @@ class RocksEngine(Engine):
     def commit(
         self, writes: Sequence[tuple[str, Mutation]], durability: Durability
     ) -> list[Row | None]:
-        with translated(self.location):
+        with self._translated:
             opened = {name: self._writable_table(name) for name in {name for name, _ in writes}}
             _refuse_repeated_reads(writes)
             with self._database.commits:
@@ -255,54 +257,55 @@ class RocksEngine(Engine):
     # Tables
 
     def create_table(self, schema: TableSchema, splits: Sequence[bytes]) -> None:
-        with translated(self.location):
+        with self._translated:
             self._admin.create(schema, splits)
 
     def alter_table(self, schema: TableSchema) -> None:
-        with translated(self.location):
+        with self._translated:
             self._admin.alter(schema)
 
     def truncate_table(self, table: str) -> None:
-        with translated(self.location):
+        with self._translated:
             self._admin.truncate(table)
 
     def drop_table(self, table: str) -> None:
-        with translated(self.location):
+        with self._translated:
             self._admin.drop(table)
 
     def describe_table(self, table: str) -> TableSchema:
-        with translated(self.location):
+        with self._translated:
             return self._table(table).schema
 
     def list_tables(self) -> list[str]:
-        with translated(self.location):
+        with self._translated:
+            self._admin.check_open()
             self._admin.follow()
             return sorted(self._admin.tables)
 
     def flush(self, table: str) -> None:
-        with translated(self.location):
+        with self._translated:
             self._admin.flush(self._writable_table(table))
 
     def major_compact(self, table: str) -> None:
-        with translated(self.location):
+        with self._translated:
             self._admin.major_compact(self._writable_table(table), _now_ms())
 
     def regions(self, table: str) -> list[Region]:
-        with translated(self.location):
+        with self._translated:
             return self._admin.regions(self._table(table))
 
     def stats(self, table: str) -> TableStats:
-        with translated(self.location):
+        with self._translated:
             return self._admin.stats(self._table(table))
 
     def checkpoint(self, path: str) -> None:
-        with translated(self.location):
+        with self._translated:
             self._admin.check_open()
             self._admin.check_writable()
             self._database.checkpoint(path)
 
     def refresh(self) -> None:
-        with translated(self.location):
+        with self._translated:
             self._admin.follow(now=True)
 
     def close(self) -> None:
@@ -316,16 +319,17 @@ class RocksEngine(Engine):
             except ValueError:
                 continue  # Another thread is inside; it ends at its next row.
         self._admin.release()
-        with translated(self.location):
+        with self._translated:
             self._database.close()
 
     def _table(self, name: str) -> OpenTable:
-        self._admin.follow()
+        if self._database.read_only:
+            self._admin.follow()
         return self._admin.table(name)
 
     def _writable_table(self, name: str) -> OpenTable:
-        self._admin.check_open()
-        self._admin.check_writable()
+        if self._database.read_only:
+            self._admin.check_writable()
         return self._admin.table(name)
 
 

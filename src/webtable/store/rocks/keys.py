@@ -11,8 +11,8 @@ On-disk: changing this needs a new format version (`FORMAT_VERSION`). Frozen by 
 Escaping keeps byte order and frees 00 to end a part: 00 is written 01 01, and 01 is written
 01 02. Timestamp and type are inverted, so that forward order is HBase's: newest version first, and
 at one timestamp a delete marker before the put that it hides. The family is not in the key; every
-family of a table has its own RocksDB column family. Markers of a whole family have an empty qualifier
-and so come before every column of the row but the one without a name.
+family of a table has its own RocksDB column family. Markers of a whole family have an empty
+qualifier and so come before every column of the row but the one without a name.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ WITH_TTL: Final = 1
 
 
 def escape(part: bytes) -> bytes:
-    """Returns the part without any 00, in the same order as unescaped parts have.
+    r"""Returns the part without any 00, in the same order as unescaped parts have.
 
     >>> escape(b"com.example"), escape(bytes([0, 1, 2]))
-    (b'com.example', b'\\x01\\x01\\x01\\x02\\x02')
+    (b'com.example', b'\x01\x01\x01\x02\x02')
     """
     if b"\x01" in part:
         part = part.replace(b"\x01", b"\x01\x02")

@@ -1,8 +1,8 @@
 """How far writes were acknowledged, kept beside the database so that a loss is noticed.
 
 RocksDB takes a log that ends early for one whose writer died in the middle of a record, which is
-right after a crash and wrong when the file was cut or damaged later. So each acknowledged write moves a
-mark in a small mapped file; it costs a fraction of a microsecond, and survives the process.
+right after a crash and wrong when the file was cut or damaged later. So each acknowledged write
+moves a mark in a small mapped file; it costs a fraction of a microsecond, and survives the process.
 
 On-disk: changing this needs a new format version.
 

@@ -17,7 +17,6 @@ from webtable.store.rocks.catalog import OpenFamily, OpenTable
 from webtable.store.rocks.keys import (
     PUT_BYTE,
     SUFFIX_BYTES,
-    WITH_TTL,
     decode_timestamp,
     decode_value,
     escape,
@@ -54,13 +53,23 @@ class FamilyRead(NamedTuple):
     wanted: tuple[bytes, ...] | None
 
 
-class View(NamedTuple):
+class View:
     """What a read asks of every family: versions, times, and the clock it reads by."""
 
-    now_ms: int
-    versions: int = 1
-    time_range: tuple[int, int] | None = None
-    raw: bool = False
+    __slots__ = ("now_ms", "raw", "time_range", "versions")
+
+    def __init__(
+        self,
+        now_ms: int,
+        versions: int = 1,
+        time_range: tuple[int, int] | None = None,
+        *,
+        raw: bool = False,
+    ) -> None:
+        self.now_ms = now_ms
+        self.versions = versions
+        self.time_range = time_range
+        self.raw = raw
 
     def matcher(self, read: FamilyRead) -> Matcher:
         """Returns the rules of visibility for one family."""
@@ -158,7 +167,7 @@ def rows_forward(  # noqa: PLR0915 - one loop, because a call a cell would doubl
                 if not is_plain:
                     matcher.start_row()
             qualifier = key[size:-9]
-            if not key.endswith(suffix) or not suffix:
+            if key[-9:] != suffix:
                 suffix = key[-9:]
                 timestamp, kind = decode_timestamp(suffix), 255 - suffix[8]
             if is_plain:
@@ -166,14 +175,17 @@ def rows_forward(  # noqa: PLR0915 - one loop, because a call a cell would doubl
                 if kind == 4 and stored[-1] == 0:
                     if qualifier != previous and (wanted is None or qualifier in wanted):
                         previous = qualifier
-                        column = columns.get(qualifier) or family.column(qualifier)
-                        cells.append((column, timestamp, stored[:-1], 4))
+                        try:
+                            cells.append((columns[qualifier], timestamp, stored[:-1], 4))
+                        except KeyError:
+                            column = family.column(qualifier)
+                            cells.append((column, timestamp, stored[:-1], 4))
                         continue
-                elif qualifier != previous:
+                elif qualifier != previous or qualifier == _EMPTY_QUALIFIER:
                     is_plain = False
                     matcher.start_row()
                     if previous:
-                        matcher.start_column(previous, 1, is_done=True)
+                        matcher.resume_column(previous)
             if not is_plain and (
                 wanted is None
                 or qualifier in wanted

@@ -2,8 +2,8 @@
 
 A `Matcher` is fed the cells of a row in stored order and answers for each whether it is seen. The
 order of the checks is HBase's (time to live, delete markers, time range, columns, versions),
-because a check that ends a column early also hides what comes after it. `Compactor` says in the same
-way which cells a major compaction keeps. Nothing here knows RocksDB.
+because a check that ends a column early also hides what comes after it. `Compactor` says in the
+same way which cells a major compaction keeps. Nothing here knows RocksDB.
 """
 
 from __future__ import annotations
@@ -126,19 +126,25 @@ class Matcher:
     def start_row(self) -> None:
         """A new row begins."""
         self._masks.reset()
-        self.start_column(b"", 0, is_done=False)
+        self.column = b""
+        self._count = 0
+        self.is_done = False
 
-    def start_column(self, qualifier: bytes, count: int, *, is_done: bool) -> None:
-        """A column begins, or goes on after `count` of its versions were seen already."""
+    def resume_column(self, qualifier: bytes) -> None:
+        """A column goes on of which one version was seen already, all that `is_simple` allows."""
         self.column = qualifier
-        self._count = count
-        self.is_done = is_done
+        self._count = 1
+        self.is_done = self._explicit
 
     def sees(self, qualifier: bytes, timestamp: int, kind: int, ttl_ms: int | None) -> bool:
-        """Whether the read sees this cell. Afterwards `is_done` says that no older one of the
-        same column will be seen."""
+        """Whether the read sees this cell.
+
+        Afterwards `is_done` says that no older one of the same column will be seen.
+        """
         if qualifier != self.column:
-            self.start_column(qualifier, 0, is_done=False)
+            self.column = qualifier
+            self._count = 0
+            self.is_done = False
         elif self.is_done:
             return False
         if timestamp < self._oldest and self._min_versions == 0:

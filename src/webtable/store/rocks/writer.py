@@ -11,9 +11,9 @@ from typing import TypeAlias
 
 from rocksdict import WriteBatch
 
-from webtable.errors import InvalidRequest, WebTableError
+from webtable.errors import InvalidRequest
 from webtable.store.model import CellType, RawCell, Row, split_column
-from webtable.store.mutation import Append, Check, CompareOp, Delete, Increment, Mutation, Put
+from webtable.store.mutation import Check, CompareOp, Delete, Increment, Mutation, Put
 from webtable.store.rocks.catalog import OpenTable
 from webtable.store.rocks.keys import decode_value, encode_suffix, encode_value, escape
 
@@ -68,6 +68,20 @@ class Encoder:
         self._now_ms = now_ms
         self._put_suffix = encode_suffix(now_ms, _PUT)
 
+    def add_blind(self, table: OpenTable, mutations: Sequence[Mutation]) -> bool:
+        """Adds mutations that need no read; returns False at the first one that does.
+
+        When it returns False or raises, the batch must not be written.
+        """
+        for mutation in mutations:
+            if type(mutation) is Put:
+                self._put(table, mutation)
+            elif needs_read(mutation):
+                return False
+            else:
+                self.add(table, mutation)
+        return True
+
     def add(self, table: OpenTable, mutation: Mutation) -> Row | None:
         """Adds a mutation; returns the new values of an increment or append, else None.
 
@@ -92,18 +106,21 @@ class Encoder:
     def _put(self, table: OpenTable, put: Put) -> None:
         timestamp = put.timestamp
         suffix = self._put_suffix if timestamp is None else encode_suffix(timestamp, _PUT)
-        end = encode_value(b"", put.ttl_ms)
+        end = b"\x00" if put.ttl_ms is None else encode_value(b"", put.ttl_ms)
         prefix = escape(put.row) + b"\x00"
         places = table.places
         add = self.batch.put
         try:
             for column, value in put.values.items():
-                handle, qualifier = places.get(column) or table.place(column)
+                handle, qualifier = places[column]
                 add(prefix + qualifier + suffix, value + end, handle)
-        except (TypeError, WebTableError):
+        except (KeyError, TypeError):
             handle = None  # a traceback that somebody keeps must not keep the database open
             check_mutation(table, put)
-            raise
+            # A column was new. Adding a cell again changes nothing, so begin again.
+            for column, value in put.values.items():
+                place = table.place(column)
+                add(prefix + place[1] + suffix, value + end, place[0])
 
     def _delete(self, table: OpenTable, delete: Delete) -> None:
         prefix = escape(delete.row) + b"\x00"
@@ -115,12 +132,12 @@ class Encoder:
                 add(prefix + b"\x00" + suffix, b"\x00", family.handle)
             return
         newest: dict[bytes, int] = {}
-        for kind, column, timestamp in delete.markers:
+        for kind, column, chosen in delete.markers:
             name, qualifier = split_column(column)
-            if timestamp is None and kind == CellType.DELETE:
+            if chosen is None and kind == CellType.DELETE:
                 newest[column] = newest.get(column, 0) + 1
-                timestamp = self._nth_newest(table, delete.row, column, newest[column])
-            suffix = encode_suffix(self._now_ms if timestamp is None else timestamp, kind)
+                chosen = self._nth_newest(table, delete.row, column, newest[column])
+            suffix = encode_suffix(self._now_ms if chosen is None else chosen, kind)
             key = prefix + escape(qualifier or b"") + b"\x00" + suffix
             add(key, b"\x00", table.family(name).handle)
 

@@ -1,0 +1,245 @@
+"""A cluster as a client sees it: its connections, its regions, its master, and calls to them.
+
+A call finds its server, is sent, and is sent again as `retry` says until its time is up. What
+leaves this class is an answer or an error of `webtable.errors`.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from typing import TypeVar
+
+from google.protobuf.message import Message
+
+from webtable.errors import StoreClosed
+from webtable.store.hbase.auth import identify
+from webtable.store.hbase.connection import Answer, Connection
+from webtable.store.hbase.location import Location
+from webtable.store.hbase.meta import MetaTable, Place
+from webtable.store.hbase.names import Names
+from webtable.store.hbase.proto import base_pb2
+from webtable.store.hbase.regions import RegionCache
+from webtable.store.hbase.registry import MastersRegistry, Registry, ZooKeeperRegistry
+from webtable.store.hbase.retry import Attempts, Deadline, Remedy
+from webtable.store.hbase.wire import ConnectFailed, RpcError, Server
+
+__all__ = ["ADMIN", "CLIENT", "Cluster", "Connections"]
+
+M = TypeVar("M", bound=Message)
+
+CLIENT = "ClientService"
+ADMIN = "AdminService"
+MASTER = "MasterService"
+CLIENT_META = "ClientMetaService"
+CONNECT_SECONDS = 10.0
+_BY_NAME = base_pb2.RegionSpecifier.REGION_NAME
+
+
+class Connections:
+    """One connection for each server and service, made when it is first asked for."""
+
+    def __init__(self, location: Location) -> None:
+        self._location = location.text
+        self._identity = identify(location.auth)
+        self._host_map = dict(location.host_map)
+        self._open: dict[tuple[Server, str], Connection] = {}
+        self._connecting: dict[tuple[Server, str], threading.Lock] = {}
+        self._failures: dict[Server, tuple[float, ConnectFailed]] = {}
+        self._changing = threading.Lock()
+        self._is_closed = False
+
+    def to(self, server: Server, service: str, timeout: float) -> Connection:
+        """Returns an open connection.
+
+        Raises:
+            ConnectFailed: the server does not answer.
+            StoreClosed: the store was closed.
+        """
+        connection = self._open.get((server, service))
+        if connection is not None and connection.is_open:
+            return connection
+        return self._connect(server, service, timeout)
+
+    def _connect(self, server: Server, service: str, timeout: float) -> Connection:
+        asked_at = time.monotonic()
+        key = (server, service)
+        with self._changing:
+            lock = self._connecting.setdefault(key, threading.Lock())
+        with lock:
+            if self._is_closed:
+                raise StoreClosed(self._location)
+            connection = self._open.get(key)
+            if connection is not None and connection.is_open:
+                return connection
+            failed_at, failure = self._failures.get(server, (0.0, None))
+            if failure is not None and failed_at >= asked_at:
+                raise failure.again()  # who waited for the same attempt need not make its own
+            address = Server(self._host_map.get(server.host, server.host), server.port)
+            limit = min(timeout, CONNECT_SECONDS)
+            try:
+                connection = Connection(server, service, self._identity, address, limit)
+            except ConnectFailed as exc:
+                self._failures[server] = (time.monotonic(), exc)
+                raise
+            with self._changing:
+                self._open[key] = connection
+                if not self._is_closed:
+                    return connection
+        connection.close()
+        raise StoreClosed(self._location)
+
+    def close(self) -> None:
+        """Closes all connections; calls under way fail."""
+        with self._changing:
+            self._is_closed = True
+            connections = list(self._open.values())
+        for connection in connections:
+            connection.close()
+
+    def check_open(self) -> None:
+        """Makes sure that the store was not closed.
+
+        Raises:
+            StoreClosed: it was.
+        """
+        if self._is_closed:
+            raise StoreClosed(self._location)
+
+
+class Cluster:
+    """The servers of one cluster. Safe to use from many threads."""
+
+    def __init__(self, location: Location) -> None:
+        self.location = location
+        self.names = Names(location.namespace)
+        self.connections = Connections(location)
+        self.nonce_group = random.getrandbits(63) | 1
+        self.meta = MetaTable(self._call_meta)
+        self.regions = RegionCache(self.meta, self.names)
+        self._registry: Registry = (
+            ZooKeeperRegistry(location)
+            if location.by_zookeeper
+            else MastersRegistry(location, self._to_registry)
+        )
+        self._meta_server: Server | None = None
+        self._master: Server | None = None
+
+    def connect(self) -> None:
+        """Makes sure that the cluster answers.
+
+        Raises:
+            ServerUnavailable: it does not.
+        """
+        attempts = self.attempts()
+        while True:
+            try:
+                self.meta.table_state(b"hbase:namespace", attempts.deadline)
+                return
+            except RpcError as exc:
+                attempts.failed(exc)
+
+    def attempts(self, table: str = "", factor: float = 1) -> Attempts:
+        """Returns the bookkeeping for a new operation; `factor` stretches its time."""
+        self.connections.check_open()
+        return Attempts(self.location.timeout_seconds * factor, table, self._is_down)
+
+    def nonce(self) -> int:
+        """Returns a number by which a server knows a call that is sent again."""
+        return random.getrandbits(63) | 1
+
+    def call_region(
+        self,
+        place_of: tuple[bytes, bytes],
+        method: str,
+        request: Message,
+        kind: type[M],
+        attempts: Attempts,
+        *,
+        cells: bytes = b"",
+        service: str = CLIENT,
+    ) -> Answer[M]:
+        """Calls the server that has a row, wherever it may go meanwhile.
+
+        Args:
+            place_of: the table's full name and the row key.
+            request: its `region` is filled in here.
+
+        Raises:
+            WebTableError: it could not be done.
+        """
+        table, row = place_of
+        deadline = attempts.deadline
+        while True:
+            place: Place | None = None
+            try:
+                place = self.regions.locate(table, row, deadline)
+                address_region(request, place)
+                connection = self.connections.to(place.server, service, deadline.attempt())
+                return connection.call(method, request, kind, deadline.attempt(), cells)
+            except RpcError as exc:
+                self.recover(place, exc, attempts)
+
+    def recover(self, place: Place | None, error: RpcError, attempts: Attempts) -> Remedy:
+        """Does what the failure of a call to a region asks for, and waits where it says so.
+
+        Raises:
+            WebTableError: there is no remedy, or no time left for it.
+        """
+        remedy = attempts.failed(error)
+        if remedy is Remedy.RELOCATE and place is not None:
+            self.regions.failed(place, error, attempts.deadline)
+        return remedy
+
+    def call_master(self, method: str, request: Message, kind: type[M], attempts: Attempts) -> M:
+        """Calls the master that is in charge, whoever that is by then.
+
+        Raises:
+            WebTableError: it could not be done.
+        """
+        deadline = attempts.deadline
+        while True:
+            try:
+                if self._master is None:
+                    self._master = self._registry.active_master(deadline.attempt())
+                connection = self.connections.to(self._master, MASTER, deadline.attempt())
+                return connection.call(method, request, kind, deadline.attempt()).message
+            except RpcError as exc:
+                if attempts.failed(exc) is Remedy.RELOCATE:
+                    self._master = None
+
+    def close(self) -> None:
+        """Closes all connections; calls under way fail."""
+        self.connections.close()
+
+    def _call_meta(
+        self, method: str, request: Message, kind: type[M], deadline: Deadline
+    ) -> Answer[M]:
+        try:
+            server = self._meta_server
+            if server is None:
+                server = self._meta_server = self._registry.meta_server(deadline.attempt())
+            connection = self.connections.to(server, CLIENT, deadline.attempt())
+            return connection.call(method, request, kind, deadline.attempt())
+        except RpcError:
+            self._meta_server = None
+            raise
+
+    def _to_registry(self, server: Server, timeout: float) -> Connection:
+        return self.connections.to(server, CLIENT_META, timeout)
+
+    def _is_down(self) -> bool:
+        try:
+            master = self._registry.active_master(2.0)
+            self.connections.to(master, MASTER, 2.0)
+        except RpcError:
+            return True
+        return False
+
+
+def address_region(request: Message, place: Place) -> None:
+    """Fills in which region a request is for."""
+    region: base_pb2.RegionSpecifier = request.region  # type: ignore[attr-defined]
+    region.type = _BY_NAME
+    region.value = place.name

@@ -1,0 +1,98 @@
+"""What a location of a cluster says: `hbase://host:2181,host/parent?namespace=web&timeout=60`."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+from urllib.parse import parse_qsl
+
+from webtable.errors import InvalidRequest
+from webtable.store.hbase.wire import Server
+
+__all__ = ["Location", "parse_location"]
+
+_PORTS = {"hbase": 2181, "hbase+masters": 16000}
+_FORM = "hbase://host[:2181][,host…][/parent] or hbase+masters://host[:16000][,host…]"
+
+
+class Location(NamedTuple):
+    """Where a cluster is and how to talk to it.
+
+    Attributes:
+        text: the location as it was given.
+        by_zookeeper: whether `servers` are ZooKeeper's, else masters.
+        parent: the node in ZooKeeper under which the cluster keeps its state.
+        namespace: the only namespace to see; None means all, with their names in front.
+        timeout_seconds: how long one operation may take, with everything that is tried again.
+        host_map: registered host → host to connect to, for clusters behind NAT.
+        auth: the way to prove who calls.
+    """
+
+    text: str
+    by_zookeeper: bool
+    servers: tuple[Server, ...]
+    parent: str = "/hbase"
+    namespace: str | None = None
+    timeout_seconds: float = 60.0
+    host_map: tuple[tuple[str, str], ...] = ()
+    auth: str = "simple"
+
+
+def parse_location(text: str) -> Location:
+    """Returns what a location says.
+
+    Options after `?`: `namespace`, `timeout` in seconds, `host_map` (`a=b,c=d`: connect to b
+    where the cluster says a), `auth`.
+
+    Raises:
+        InvalidRequest: it is not a location of a cluster.
+    """
+    scheme, _, rest = text.partition("://")
+    if scheme not in _PORTS:
+        raise InvalidRequest(f"location '{text}' is not a cluster's", hint=f"write {_FORM}")
+    address, _, query = rest.partition("?")
+    hosts, slash, path = address.partition("/")
+    by_zookeeper = scheme == "hbase"
+    if slash and path.strip("/") and not by_zookeeper:
+        raise InvalidRequest(f"location '{text}' has a path", hint="only ZooKeeper has paths")
+    location = Location(
+        text=text,
+        by_zookeeper=by_zookeeper,
+        servers=tuple(_server(text, host, _PORTS[scheme]) for host in hosts.split(",")),
+        parent="/" + path.strip("/") if path.strip("/") else "/hbase",
+    )
+    for name, value in parse_qsl(query, keep_blank_values=True):
+        location = _with_option(location, name, value)
+    return location
+
+
+def _server(text: str, host: str, default_port: int) -> Server:
+    name, colon, port = host.rpartition(":")
+    if not colon or name.endswith(":") or host.endswith("]"):  # no port; or a bare IPv6 address
+        name, port = host, str(default_port)
+    if not name or not port.isdigit() or not 0 < int(port) < 65536:
+        raise InvalidRequest(
+            f"'{host}' in location '{text}' is not a server", hint=f"write {_FORM}"
+        )
+    return Server(name.removeprefix("[").removesuffix("]"), int(port))
+
+
+def _with_option(location: Location, name: str, value: str) -> Location:
+    if name == "namespace" and value and all(c.isalnum() or c == "_" for c in value):
+        return location._replace(namespace=value)
+    if name == "timeout":
+        try:
+            seconds = float(value)
+        except ValueError:
+            seconds = 0.0
+        if 0 < seconds < 1e6:
+            return location._replace(timeout_seconds=seconds)
+    if name == "host_map":
+        pairs = [pair.partition("=") for pair in value.split(",")]
+        if all(seen and used for seen, _, used in pairs):
+            return location._replace(host_map=tuple((seen, used) for seen, _, used in pairs))
+    if name == "auth" and value:
+        return location._replace(auth=value)
+    raise InvalidRequest(
+        f"option '{name}={value}' in location '{location.text}' is not one",
+        hint="namespace=NAME, timeout=SECONDS, host_map=HOST=HOST,…, auth=simple",
+    )

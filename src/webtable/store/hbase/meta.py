@@ -1,0 +1,180 @@
+"""Reads the meta table: the regions of tables and where they are, and the states of tables.
+
+It has a row a region, named `table,start key,id.hash.`, and a row a table, named after it. The
+region of a row key is the last one that does not sort after `table,row key,:`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from struct import error as StructError
+from typing import NamedTuple, Protocol, TypeVar
+
+from google.protobuf.message import DecodeError, Message
+
+from webtable.store.hbase.cells import iter_rows
+from webtable.store.hbase.connection import Answer
+from webtable.store.hbase.proto import base_pb2, client_pb2
+from webtable.store.hbase.retry import Deadline
+from webtable.store.hbase.wire import NotHBase, Server
+from webtable.store.model import Row
+
+__all__ = ["META", "META_REGION", "MetaTable", "Place"]
+
+M = TypeVar("M", bound=Message)
+
+META = b"hbase:meta"
+META_REGION = b"hbase:meta,,1"
+_PAGE_ROWS = 500
+_BY_NAME = base_pb2.RegionSpecifier.REGION_NAME
+_COLUMNS = (b"regioninfo", b"server", b"serverstartcode")
+
+
+class Place(NamedTuple):
+    """A region and the server that has it, as the meta table said at some time.
+
+    `stop` is empty in a table's last region.
+    """
+
+    name: bytes
+    table: bytes
+    start: bytes
+    stop: bytes
+    region_id: int
+    server: Server
+    start_code: int = 0
+
+    def holds(self, row: bytes) -> bool:
+        """Whether a row key belongs to the region."""
+        return self.start <= row and (not self.stop or row < self.stop)
+
+    @property
+    def encoded_name(self) -> bytes:
+        """The hash by which administration knows the region."""
+        return self.name.rstrip(b".").rpartition(b".")[2]
+
+
+class CallMeta(Protocol):
+    """Calls the server that has the meta table."""
+
+    def __call__(
+        self, method: str, request: Message, kind: type[M], deadline: Deadline
+    ) -> Answer[M]: ...
+
+
+class MetaTable:
+    """The questions that a client asks the meta table. Each call may raise `RpcError`."""
+
+    def __init__(self, call: CallMeta) -> None:
+        self._call = call
+
+    def region_of(self, table: bytes, row: bytes, deadline: Deadline) -> Place | None:
+        """Returns the region that holds a row key; None when none is there for the moment."""
+        for place in self._backwards(table, b"%b,%b,:" % (table, row), deadline):
+            return place if place.holds(row) else None
+        return None
+
+    def region_before(self, table: bytes, row: bytes, deadline: Deadline) -> Place | None:
+        """Returns the region that holds the keys just before a row key; the last for b""."""
+        bound = b"%b,%b," % (table, row) if row else b"%b ,," % table
+        for place in self._backwards(table, bound, deadline):
+            return place if not row or place.start < row else None
+        return None
+
+    def regions(self, table: bytes, deadline: Deadline, limit: int = 0) -> Iterator[Place]:
+        """Yields the regions of a table in key order, at most `limit` where it is given."""
+        scan = _scan(b"%b,," % table, b"%b ,," % table)
+        for row in self._rows(scan, min(limit or _PAGE_ROWS, _PAGE_ROWS), limit, deadline):
+            place = _place(row)
+            if place is not None:
+                yield place
+
+    def table_state(self, table: bytes, deadline: Deadline) -> int | None:
+        """Returns a table's state, a value of `TableState.State`; None when there is no table."""
+        request = client_pb2.GetRequest()
+        request.region.type = _BY_NAME
+        request.region.value = META_REGION
+        request.get.row = table
+        request.get.column.add(family=b"table", qualifier=[b"state"])
+        answer = self._call("Get", request, client_pb2.GetResponse, deadline)
+        count = answer.message.result.associated_cell_count
+        for row in iter_rows(answer.frame, answer.block_at, [count] if count else []):
+            state = row.value(b"table:state")
+            if state:
+                return base_pb2.TableState.FromString(state).state
+        return None
+
+    def tables(self, deadline: Deadline) -> list[bytes]:
+        """Returns the names of all tables, system tables included."""
+        scan = client_pb2.Scan(column=[client_pb2.Column(family=b"table", qualifier=[b"state"])])
+        return [row.key for row in self._rows(scan, _PAGE_ROWS, 0, deadline)]
+
+    def _backwards(self, table: bytes, bound: bytes, deadline: Deadline) -> Iterator[Place]:
+        scan = _scan(bound, b"%b,," % table)
+        scan.reversed = True
+        scan.include_stop_row = True
+        for row in self._rows(scan, 3, 0, deadline):
+            place = _place(row)
+            if place is not None:
+                yield place
+
+    def _rows(
+        self, scan: client_pb2.Scan, page_rows: int, limit: int, deadline: Deadline
+    ) -> Iterator[Row]:
+        # Every page is a scan of its own, opened and closed in one call: nothing to clean up, and
+        # nothing to lose when the meta table moves between two pages.
+        request = client_pb2.ScanRequest(
+            scan=scan,
+            number_of_rows=page_rows,
+            close_scanner=True,
+            client_handles_partials=True,
+            client_handles_heartbeats=True,
+        )
+        request.region.type = _BY_NAME
+        request.region.value = META_REGION
+        found = 0
+        while True:
+            answer = self._call("Scan", request, client_pb2.ScanResponse, deadline)
+            try:
+                rows = list(
+                    iter_rows(answer.frame, answer.block_at, answer.message.cells_per_result)
+                )
+            except (StructError, IndexError) as exc:
+                raise NotHBase(f"unreadable cells: {exc}", None) from exc
+            yield from rows
+            found += len(rows)
+            is_full = len(rows) >= page_rows or answer.message.heartbeat_message
+            if not is_full or (limit and found >= limit):
+                return
+            if rows:
+                request.scan.start_row = rows[-1].key
+                request.scan.include_start_row = False
+
+
+def _scan(start: bytes, stop: bytes) -> client_pb2.Scan:
+    column = client_pb2.Column(family=b"info", qualifier=_COLUMNS)
+    return client_pb2.Scan(column=[column], start_row=start, stop_row=stop)
+
+
+def _place(row: Row) -> Place | None:
+    info, server = row.value(b"info:regioninfo"), row.value(b"info:server")
+    if not info or not server:
+        return None  # a region that was never opened yet
+    try:
+        region = base_pb2.RegionInfo.FromString(info.removeprefix(b"PBUF"))
+        host, _, port = server.decode().rpartition(":")
+        where = Server(host, int(port))
+    except (DecodeError, ValueError) as exc:
+        raise NotHBase(f"row {row.key!r:.200} of the meta table is unreadable", None) from exc
+    if region.offline or region.split:
+        return None  # the parent of a split; its daughters have rows of their own
+    namespace, name = region.table_name.namespace, region.table_name.qualifier
+    return Place(
+        name=row.key,
+        table=name if namespace == b"default" else b"%b:%b" % (namespace, name),
+        start=region.start_key,
+        stop=region.end_key,
+        region_id=region.region_id,
+        server=where,
+        start_code=int.from_bytes(row.value(b"info:serverstartcode") or b"", "big"),
+    )

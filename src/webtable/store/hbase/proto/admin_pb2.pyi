@@ -1,0 +1,113 @@
+from webtable.store.hbase.proto import base_pb2 as _base_pb2
+from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from collections.abc import Iterable as _Iterable, Mapping as _Mapping
+from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class GetRegionInfoRequest(_message.Message):
+    __slots__ = ("region", "compaction_state")
+    REGION_FIELD_NUMBER: _ClassVar[int]
+    COMPACTION_STATE_FIELD_NUMBER: _ClassVar[int]
+    region: _base_pb2.RegionSpecifier
+    compaction_state: bool
+    def __init__(self, region: _Optional[_Union[_base_pb2.RegionSpecifier, _Mapping]] = ..., compaction_state: _Optional[bool] = ...) -> None: ...
+
+class GetRegionInfoResponse(_message.Message):
+    __slots__ = ("region_info", "compaction_state")
+    class CompactionState(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+        __slots__ = ()
+        NONE: _ClassVar[GetRegionInfoResponse.CompactionState]
+        MINOR: _ClassVar[GetRegionInfoResponse.CompactionState]
+        MAJOR: _ClassVar[GetRegionInfoResponse.CompactionState]
+        MAJOR_AND_MINOR: _ClassVar[GetRegionInfoResponse.CompactionState]
+    NONE: GetRegionInfoResponse.CompactionState
+    MINOR: GetRegionInfoResponse.CompactionState
+    MAJOR: GetRegionInfoResponse.CompactionState
+    MAJOR_AND_MINOR: GetRegionInfoResponse.CompactionState
+    REGION_INFO_FIELD_NUMBER: _ClassVar[int]
+    COMPACTION_STATE_FIELD_NUMBER: _ClassVar[int]
+    region_info: _base_pb2.RegionInfo
+    compaction_state: GetRegionInfoResponse.CompactionState
+    def __init__(self, region_info: _Optional[_Union[_base_pb2.RegionInfo, _Mapping]] = ..., compaction_state: _Optional[_Union[GetRegionInfoResponse.CompactionState, str]] = ...) -> None: ...
+
+class GetStoreFileRequest(_message.Message):
+    __slots__ = ("region", "family")
+    REGION_FIELD_NUMBER: _ClassVar[int]
+    FAMILY_FIELD_NUMBER: _ClassVar[int]
+    region: _base_pb2.RegionSpecifier
+    family: _containers.RepeatedScalarFieldContainer[bytes]
+    def __init__(self, region: _Optional[_Union[_base_pb2.RegionSpecifier, _Mapping]] = ..., family: _Optional[_Iterable[bytes]] = ...) -> None: ...
+
+class GetStoreFileResponse(_message.Message):
+    __slots__ = ("store_file",)
+    STORE_FILE_FIELD_NUMBER: _ClassVar[int]
+    store_file: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, store_file: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class FlushRegionRequest(_message.Message):
+    __slots__ = ("region", "if_older_than_ts")
+    REGION_FIELD_NUMBER: _ClassVar[int]
+    IF_OLDER_THAN_TS_FIELD_NUMBER: _ClassVar[int]
+    region: _base_pb2.RegionSpecifier
+    if_older_than_ts: int
+    def __init__(self, region: _Optional[_Union[_base_pb2.RegionSpecifier, _Mapping]] = ..., if_older_than_ts: _Optional[int] = ...) -> None: ...
+
+class FlushRegionResponse(_message.Message):
+    __slots__ = ("last_flush_time", "flushed")
+    LAST_FLUSH_TIME_FIELD_NUMBER: _ClassVar[int]
+    FLUSHED_FIELD_NUMBER: _ClassVar[int]
+    last_flush_time: int
+    flushed: bool
+    def __init__(self, last_flush_time: _Optional[int] = ..., flushed: _Optional[bool] = ...) -> None: ...
+
+class CompactRegionRequest(_message.Message):
+    __slots__ = ("region", "major", "family")
+    REGION_FIELD_NUMBER: _ClassVar[int]
+    MAJOR_FIELD_NUMBER: _ClassVar[int]
+    FAMILY_FIELD_NUMBER: _ClassVar[int]
+    region: _base_pb2.RegionSpecifier
+    major: bool
+    family: bytes
+    def __init__(self, region: _Optional[_Union[_base_pb2.RegionSpecifier, _Mapping]] = ..., major: _Optional[bool] = ..., family: _Optional[bytes] = ...) -> None: ...
+
+class CompactRegionResponse(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class RegionLoad(_message.Message):
+    __slots__ = ("region_specifier", "stores", "storefiles", "storefile_size_MB", "mem_store_size_MB", "read_requests_count", "write_requests_count", "data_locality", "last_major_compaction_ts")
+    REGION_SPECIFIER_FIELD_NUMBER: _ClassVar[int]
+    STORES_FIELD_NUMBER: _ClassVar[int]
+    STOREFILES_FIELD_NUMBER: _ClassVar[int]
+    STOREFILE_SIZE_MB_FIELD_NUMBER: _ClassVar[int]
+    MEM_STORE_SIZE_MB_FIELD_NUMBER: _ClassVar[int]
+    READ_REQUESTS_COUNT_FIELD_NUMBER: _ClassVar[int]
+    WRITE_REQUESTS_COUNT_FIELD_NUMBER: _ClassVar[int]
+    DATA_LOCALITY_FIELD_NUMBER: _ClassVar[int]
+    LAST_MAJOR_COMPACTION_TS_FIELD_NUMBER: _ClassVar[int]
+    region_specifier: _base_pb2.RegionSpecifier
+    stores: int
+    storefiles: int
+    storefile_size_MB: int
+    mem_store_size_MB: int
+    read_requests_count: int
+    write_requests_count: int
+    data_locality: float
+    last_major_compaction_ts: int
+    def __init__(self, region_specifier: _Optional[_Union[_base_pb2.RegionSpecifier, _Mapping]] = ..., stores: _Optional[int] = ..., storefiles: _Optional[int] = ..., storefile_size_MB: _Optional[int] = ..., mem_store_size_MB: _Optional[int] = ..., read_requests_count: _Optional[int] = ..., write_requests_count: _Optional[int] = ..., data_locality: _Optional[float] = ..., last_major_compaction_ts: _Optional[int] = ...) -> None: ...
+
+class GetRegionLoadRequest(_message.Message):
+    __slots__ = ("table_name",)
+    TABLE_NAME_FIELD_NUMBER: _ClassVar[int]
+    table_name: _base_pb2.TableName
+    def __init__(self, table_name: _Optional[_Union[_base_pb2.TableName, _Mapping]] = ...) -> None: ...
+
+class GetRegionLoadResponse(_message.Message):
+    __slots__ = ("region_loads",)
+    REGION_LOADS_FIELD_NUMBER: _ClassVar[int]
+    region_loads: _containers.RepeatedCompositeFieldContainer[RegionLoad]
+    def __init__(self, region_loads: _Optional[_Iterable[_Union[RegionLoad, _Mapping]]] = ...) -> None: ...

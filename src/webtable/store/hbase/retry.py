@@ -1,0 +1,269 @@
+"""What follows from a failed call: the errors of servers and connections, sorted by remedy.
+
+A call is sent again, sent elsewhere, or given up; what is given up becomes an error of
+`webtable.errors`. In the answer to a batch a server names only the Java class of an exception,
+so the classes are listed here.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import time
+from collections.abc import Callable
+from enum import Enum
+
+from webtable.errors import (
+    CorruptData,
+    FamilyNotFound,
+    InvalidRequest,
+    NotAllowed,
+    NotAuthenticated,
+    RegionBusy,
+    ServerUnavailable,
+    TableExists,
+    TableNotFound,
+    Timeout,
+    WebTableError,
+)
+from webtable.store.hbase.registry import RegistryUnavailable
+from webtable.store.hbase.wire import CallTimedOut, ConnectFailed, NotHBase, RemoteError, RpcError
+
+__all__ = ["Attempts", "Deadline", "Remedy", "remedy_for", "translate"]
+
+PAUSES = (0.01, 0.03, 0.1, 0.2, 0.3, 0.5, 1.0, 2.0)
+OVERLOADED_FACTOR = 4
+REGISTRY_GRACE_SECONDS = 2.0
+REFUSED_GRACE_SECONDS = 5.0
+
+
+class Remedy(Enum):
+    """What to do about a failed call."""
+
+    RESEND = "send it again after a pause"
+    RESEND_NOW = "send the rest again at once"
+    RELOCATE = "find the region or the master again and send it there"
+    REOPEN = "open the scanner anew after the last row"
+    FAIL = "give up"
+
+
+_RELOCATE = frozenset(
+    (
+        "MasterNotRunningException",
+        "MasterStoppedException",
+        "NotServingRegionException",
+        "RegionMovedException",
+        "RegionServerAbortedException",
+        "RegionServerStoppedException",
+        "ServerNotRunningYetException",
+        "WrongRegionException",
+    )
+)
+_BUSY = frozenset(
+    (
+        "CallDroppedException",
+        "CallQueueTooBigException",
+        "PleaseHoldException",
+        "RegionInRecoveryException",
+        "RegionOpeningException",
+        "RegionTooBusyException",
+        "RpcThrottlingException",
+        "ThrottlingException",
+    )
+)
+_AT_ONCE = frozenset(("MultiActionResultTooLarge", "RetryImmediatelyException"))
+_REOPEN = frozenset(
+    (
+        "LeaseException",
+        "OutOfOrderScannerNextException",
+        "ScannerResetException",
+        "UnknownScannerException",
+    )
+)
+# Not all that a server can throw: what is not here and not marked is taken for passing.
+_FAIL = frozenset(
+    (
+        "AccessDeniedException",
+        "BadAuthException",
+        "ConstraintException",
+        "CorruptHFileException",
+        "DoNotRetryIOException",
+        "DoNotRetryNowIOException",
+        "FailedSanityCheckException",
+        "FatalConnectionException",
+        "InvalidFamilyOperationException",
+        "InvalidMutationDurabilityException",
+        "NamespaceExistException",
+        "NamespaceNotFoundException",
+        "NoSuchColumnFamilyException",
+        "OperationConflictException",
+        "QuotaExceededException",
+        "RequestTooBigException",
+        "SpaceLimitingException",
+        "TableExistsException",
+        "TableNotDisabledException",
+        "TableNotEnabledException",
+        "TableNotFoundException",
+        "UnknownRegionException",
+        "UnknownServiceException",
+        "UnsupportedCellCodecException",
+        "UnsupportedOperationException",
+        "WrongVersionException",
+    )
+)
+
+
+def remedy_for(error: RpcError) -> Remedy:
+    """Returns what to do about an error."""
+    if isinstance(error, NotHBase):
+        return Remedy.FAIL
+    if not isinstance(error, RemoteError):
+        return Remedy.RELOCATE
+    name = error.java_class
+    if name in _REOPEN:
+        return Remedy.REOPEN
+    if name in _RELOCATE:
+        return Remedy.RELOCATE
+    if name in _AT_ONCE:
+        return Remedy.RESEND_NOW
+    if error.do_not_retry or name in _FAIL or error.package == "java.lang":
+        return Remedy.FAIL
+    return Remedy.RESEND
+
+
+def is_untouched(error: RpcError) -> bool:
+    """Whether the server certainly did nothing of what it was asked for."""
+    if isinstance(error, RemoteError):
+        name = error.java_class
+        return name in _RELOCATE or name in _BUSY or name in _AT_ONCE
+    return not error.maybe_applied
+
+
+class Deadline:
+    """The moment by which an operation must be over, with all that it tries again."""
+
+    __slots__ = ("at", "attempt_seconds", "seconds")
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self.at = time.monotonic() + seconds
+        # A server that fell silent must leave time for another to take over its regions.
+        self.attempt_seconds = max(seconds / 3, min(seconds, 10))
+
+    def remaining(self) -> float:
+        """Returns the seconds left; below 0 when it has passed."""
+        return self.at - time.monotonic()
+
+    def attempt(self) -> float:
+        """Returns the seconds that one call may take."""
+        return min(self.remaining(), self.attempt_seconds)
+
+
+class Attempts:
+    """The failures of one operation so far, and whether to go on.
+
+    Attributes:
+        maybe_applied: whether a call that failed may have taken effect nevertheless.
+    """
+
+    def __init__(
+        self, seconds: float, table: str = "", is_down: Callable[[], bool] | None = None
+    ) -> None:
+        self.deadline = Deadline(seconds)
+        self.table = table
+        self.maybe_applied = False
+        self._is_down = is_down
+        self._number = 0
+        self._refused_at = 0.0
+
+    def failed(self, error: RpcError) -> Remedy:
+        """Takes note of a failure, waits as it asks for, and returns the remedy.
+
+        Raises:
+            WebTableError: there is no remedy, or no time left for it.
+        """
+        remedy = remedy_for(error)
+        if not is_untouched(error):
+            self.maybe_applied = True
+        if remedy is Remedy.FAIL:
+            raise translate(error, self.table) from error
+        pause = self._pause(error, remedy)
+        if self._is_hopeless(error) or self.deadline.remaining() <= pause:
+            raise translate(error, self.table) from error
+        if pause:
+            time.sleep(pause)
+        return remedy
+
+    def _pause(self, error: RpcError, remedy: Remedy) -> float:
+        self._number += 1
+        if remedy is Remedy.RESEND_NOW:
+            return 0.0
+        if isinstance(error, RemoteError):
+            asked = _asked_pause(error)
+            if asked:
+                return asked
+            if error.moved_to and self._number == 1:
+                return 0.0
+        pause = PAUSES[min(self._number, len(PAUSES)) - 1] * random.uniform(0.8, 1.2)
+        return pause * OVERLOADED_FACTOR if getattr(error, "overloaded", False) else pause
+
+    def _is_hopeless(self, error: RpcError) -> bool:
+        # A dead server is replaced within seconds, so a refused connection is worth waiting
+        # for; not so when the registry is gone too, or no master is there to replace anything.
+        if not isinstance(error, ConnectFailed | RegistryUnavailable):
+            self._refused_at = 0.0
+            return False
+        now = time.monotonic()
+        self._refused_at = self._refused_at or now
+        refused = now - self._refused_at
+        if isinstance(error, RegistryUnavailable):
+            return refused >= REGISTRY_GRACE_SECONDS
+        return refused >= REFUSED_GRACE_SECONDS and bool(self._is_down and self._is_down())
+
+
+def translate(error: RpcError, table: str = "") -> WebTableError:
+    """Returns the error of the public tree that a failed call amounts to."""
+    if isinstance(error, RemoteError):
+        return _translate_remote(error, table)
+    if isinstance(error, CallTimedOut):
+        return Timeout(str(error), hint="try again; whether it took effect is not known")
+    if isinstance(error, NotHBase):
+        return ServerUnavailable(
+            f"{error.server} does not answer as HBase does: {error}",
+            hint="check host and port: ZooKeeper's for hbase://, a master's for hbase+masters://",
+        )
+    return ServerUnavailable(str(error), hint="check that HBase is running there, then try again")
+
+
+def _translate_remote(error: RemoteError, table: str) -> WebTableError:
+    name, detail = error.java_class, error.detail
+    if name == "NoSuchColumnFamilyException":
+        wanted = re.search(r"[Cc]olumn family (.+?) does not exist", detail)
+        known = re.findall(r"\{NAME => '([^']+)'", detail)
+        return FamilyNotFound(table, wanted[1] if wanted else "?", known)
+    if name == "TableNotFoundException":
+        return TableNotFound(table or detail)
+    if name == "TableExistsException":
+        return TableExists(table or detail)
+    if name == "TableNotEnabledException":
+        return InvalidRequest(f"table '{table}' is disabled", hint="enable it first")
+    if name in ("AccessDeniedException", "BadAuthException"):
+        if error.maybe_applied or "Authentication" in detail:
+            return NotAuthenticated(f"{error.server} refuses the connection: {detail}")
+        return NotAllowed(detail, hint="ask for the permission, or call as another user")
+    if name == "CorruptHFileException":
+        return CorruptData(f"a file of table '{table}' is damaged: {detail}")
+    if remedy_for(error) is Remedy.FAIL:
+        return InvalidRequest(f"HBase refuses it: {detail or name}", hint=f"it says {name}")
+    if name in _BUSY or name in _RELOCATE:
+        return RegionBusy(f"a region is not ready: {error}", hint="try again later")
+    return ServerUnavailable(f"{error.server} failed: {error}", hint="try again later")
+
+
+def _asked_pause(error: RemoteError) -> float:
+    # "… - wait 1sec, 200ms", the server's own word on when its quota allows more.
+    found = re.search(r"wait (?:(\d+)\s*mins?,?\s*)?(?:(\d+)\s*sec,?\s*)?(\d+)\s*ms", error.detail)
+    if error.java_class != "RpcThrottlingException" or not found:
+        return 0.0
+    minutes, seconds, milliseconds = (int(part or 0) for part in found.groups())
+    return minutes * 60 + seconds + milliseconds / 1000
