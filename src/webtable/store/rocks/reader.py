@@ -152,7 +152,7 @@ def rows_forward(  # noqa: PLR0915 - one loop, because a call a cell would doubl
     previous = suffix = key = b""
     timestamp, kind = 0, _PUT
     cells: list[RawCell] = []
-    source = iter(entries)
+    source = from_start = iter(entries)
     while True:
         for key, stored in source:
             if not key.startswith(prefix):
@@ -210,7 +210,9 @@ def rows_forward(  # noqa: PLR0915 - one loop, because a call a cell would doubl
         source = _walk(seeker)
     if cells:
         yield prefix, cells
-    if seeker is not None:
+    if seeker is not None and source is not from_start:
+        seeker.status()
+    elif seeker is not None:
         _check_end(seeker, key, start)
 
 
