@@ -1,4 +1,4 @@
 """Running it: a local HBase for trying and for tests.
 
-Relies on `errors` and on what is below it; nothing here is imported by the store.
+Relies on the rooms below, and is not imported by them. What a caller needs is in `local_hbase`.
 """

@@ -1,57 +1,59 @@
-"""The programs that make up a local HBase: their classes, their command lines, how one sees that they are ready."""
+"""The programs that a local HBase is made of: how to run each, and how to see that it is ready."""
 
 from __future__ import annotations
 
+import os
+import re
 import socket
-import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
 
 from webtable.cluster.hbase_config import PROFILES
-from webtable.cluster.hbase_state import HOST, ProfileName
-from webtable.errors import ServerUnavailable
+from webtable.cluster.hbase_state import ProfileName
+from webtable.cluster.ports import HOST
 
-__all__ = ["Launcher", "failure_lines", "is_ready", "kind_of"]
+__all__ = ["Launcher"]
 
-_OPEN = ("java.lang", "java.lang.reflect", "java.net", "java.nio", "java.util")
-_OPEN_MORE = ("java.util.concurrent", "jdk.internal.ref", "sun.nio.ch")
-_JAVA_17 = [
-    *(f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in _OPEN + _OPEN_MORE),
+_OPEN = (
+    "java.lang",
+    "java.lang.reflect",
+    "java.net",
+    "java.nio",
+    "java.util",
+    "java.util.concurrent",
+    "jdk.internal.ref",
+    "sun.nio.ch",
+)
+_JAVA_OPTIONS = (
+    *(f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in _OPEN),
     "--add-exports=java.base/jdk.internal.misc=ALL-UNNAMED",
     "--add-exports=java.security.jgss/sun.security.krb5=ALL-UNNAMED",
-]
+    "-Djava.net.preferIPv4Stack=true",
+    "-XX:+ExitOnOutOfMemoryError",
+)
+_SHOWN_LINES = 4
+_SHOWN_CHARACTERS = 400
 
-
-class Kind(msgspec.Struct, frozen=True):
-    """One kind of program; `ready` is what its log says once it serves ("" = when its port answers)."""
-
-    main: str
-    arguments: tuple[str, ...] = ()
-    ready: str = ""
-
-
-KINDS: Mapping[str, Kind] = {
-    "namenode": Kind("org.apache.hadoop.hdfs.server.namenode.NameNode"),
-    "datanode": Kind("org.apache.hadoop.hdfs.server.datanode.DataNode"),
-    "zookeeper": Kind("org.apache.hadoop.hbase.zookeeper.HQuorumPeer", ("start",)),
-    "master": Kind(
-        "org.apache.hadoop.hbase.master.HMaster", ("start",), "Master has completed initialization"
-    ),
-    "server": Kind(
-        "org.apache.hadoop.hbase.regionserver.HRegionServer", ("start",), ": Serving as "
-    ),
+_MAIN: Mapping[str, str] = {
+    "namenode": "org.apache.hadoop.hdfs.server.namenode.NameNode",
+    "datanode": "org.apache.hadoop.hdfs.server.datanode.DataNode",
+    "zookeeper": "org.apache.hadoop.hbase.zookeeper.HQuorumPeer",
+    "master": "org.apache.hadoop.hbase.master.HMaster",
+    "server": "org.apache.hadoop.hbase.regionserver.HRegionServer",
 }
-
-
-def kind_of(name: str) -> str:
-    """Returns the kind of a process by its name: `region-server-2` is a `server`."""
-    return "server" if name.startswith("region-server-") else name
+# What the log says when the process serves; of the others the port answers.
+_READY: Mapping[str, str] = {
+    # By then hbase:meta is assigned and the namespaces are there: tables can be created.
+    "master": "HMaster: Master has completed initialization",
+    "server": "HRegionServer: Serving as ",
+}
+_EXCEPTION = re.compile(r"(Caused by: )?[\w.$]+(Exception|Error)\b")
 
 
 class Launcher(msgspec.Struct, frozen=True):
-    """Builds the command lines of one cluster."""
+    """Knows how the programs of one cluster are run and where they log."""
 
     java: str
     jars: Path
@@ -59,74 +61,76 @@ class Launcher(msgspec.Struct, frozen=True):
     profile: ProfileName
 
     def command(self, name: str, port: int) -> list[str]:
-        """Returns the command that runs the process `name`."""
-        kind = KINDS[kind_of(name)]
-        own = [f"-Dhbase.regionserver.port={port}"] if kind_of(name) == "server" else []
-        return [*self._java(name), kind.main, *own, *kind.arguments]
+        """Returns the command line of the process `name`."""
+        match _kind(name):
+            case "namenode" | "datanode":
+                return self._java(name)
+            case "server":
+                return [*self._java(name), f"-Dhbase.regionserver.port={port}", "start"]
+            case _:
+                return [*self._java(name), "start"]
 
-    def format_namenode(self) -> None:
-        """Makes an empty file system unless there is one.
-
-        Raises:
-            ServerUnavailable: The name node refused.
-        """
-        if (self.folder / "data" / "namenode" / "current" / "VERSION").exists():
-            return
-        main = KINDS["namenode"].main
-        command = [*self._java("namenode"), main, "-format", "-force", "-nonInteractive"]
-        run = subprocess.run(command, capture_output=True, text=True, check=False)
-        if run.returncode != 0:
-            raise ServerUnavailable(
-                f"the name node could not format {self.folder / 'data' / 'namenode'}: "
-                + " | ".join((run.stdout + run.stderr).splitlines()[-3:]),
-                hint=f"look at {self.log('namenode')}",
-            )
+    def format_command(self) -> list[str]:
+        """Returns the command line that makes an empty file system and ends."""
+        return [*self._java("namenode"), "-format", "-force", "-nonInteractive"]
 
     def log(self, name: str) -> Path:
         """Returns the log file of a process."""
         return self.folder / "logs" / f"{name}.log"
 
     def output(self, name: str) -> Path:
-        """Returns the file with what a process printed itself: troubles of Java, mostly."""
+        """Returns the file with what a process prints: as a rule only troubles of Java."""
         return self.folder / "logs" / f"{name}.out"
+
+    def log_size(self, name: str) -> int:
+        """Returns how long the log of a process is by now."""
+        return self.log(name).stat().st_size if self.log(name).exists() else 0
+
+    def is_ready(self, name: str, port: int, offset: int) -> bool:
+        """Says whether a process serves; only what its log has after `offset` counts."""
+        if _kind(name) in _READY:
+            return _READY[_kind(name)] in _read_from(self.log(name), offset)
+        with socket.socket() as probe:
+            return probe.connect_ex((HOST, port)) == 0
+
+    def last_words(self, name: str, offset: int) -> str:
+        """Returns the last lines of a dead process that say something, of its log or its output."""
+        lines = _read_from(self.log(name), offset).splitlines()
+        loud = [line for line in lines if _is_loud(line)]
+        printed = _read_from(self.output(name), 0).splitlines()
+        chosen = (loud or printed or lines)[-_SHOWN_LINES:]
+        return "\n".join(line[:_SHOWN_CHARACTERS] for line in chosen)
 
     def _java(self, name: str) -> list[str]:
         profile, conf = PROFILES[self.profile], self.folder / "conf"
         return [
             self.java,
-            f"-Xmx{profile.heap_mb[kind_of(name)]}m",
+            f"-Xmx{profile.heap_mb[_kind(name)]}m",
             *profile.java,
-            *_JAVA_17,
-            "-Djava.net.preferIPv4Stack=true",
+            *_JAVA_OPTIONS,
             f"-Djava.io.tmpdir={self.folder / 'tmp'}",
-            f"-XX:ErrorFile={self.folder / 'logs'}/{name}.crash",
-            f"-Dlog4j.configuration=file:{conf}/log4j.properties",
+            f"-XX:ErrorFile={self.folder / 'logs' / name}.crash",
+            f"-Dlog4j.configuration=file:{conf / 'log4j.properties'}",
             f"-Dwebtable.log={self.log(name)}",
             "-cp",
             f"{self.jars}/*:{conf}",
+            _MAIN[_kind(name)],
         ]
 
 
-def is_ready(name: str, port: int, log: Path, offset: int) -> bool:
-    """Says whether a process serves; only what its log has after `offset` counts."""
-    if line := KINDS[kind_of(name)].ready:
-        return line in _read_from(log, offset)
-    with socket.socket() as probe:
-        return probe.connect_ex((HOST, port)) == 0
+def _kind(name: str) -> str:
+    return "server" if name.startswith("region-server-") else name
 
 
-def failure_lines(log: Path, offset: int, output: Path) -> list[str]:
-    """Returns the last lines of a failed process that say something."""
-    lines = _read_from(log, offset).splitlines()
-    loud = [line for line in lines if " ERROR " in line or " FATAL " in line or "Caused by" in line]
-    return (loud or _read_from(output, 0).splitlines() or lines)[-4:]
+def _is_loud(line: str) -> bool:
+    return " ERROR " in line or " FATAL " in line or _EXCEPTION.match(line) is not None
 
 
 def _read_from(path: Path, offset: int) -> str:
     try:
         with path.open("rb") as file:
-            # A log that was rolled over in the meantime starts again at 0.
-            file.seek(offset if path.stat().st_size >= offset else 0)
+            # A log that was rolled over in the meantime begins at 0 again.
+            file.seek(offset if os.fstat(file.fileno()).st_size >= offset else 0)
             return file.read().decode(errors="replace")
     except FileNotFoundError:
         return ""

@@ -1,7 +1,7 @@
-"""The jars of HBase and HDFS: fetched once with Maven, kept in a cache that all clusters share.
+"""Java, and the jars of HBase and HDFS: fetched once with Maven, into a cache for all clusters.
 
-The cache is `$WEBTABLE_CACHE`, else `$XDG_CACHE_HOME/webtable`, else `~/.cache/webtable`. A folder there is complete
-or absent: it is filled under another name and then renamed, under a lock.
+The cache is `$WEBTABLE_CACHE`, else `$XDG_CACHE_HOME/webtable`, else `~/.cache/webtable`. A folder
+in it is complete or absent: it is filled under another name and then renamed, under a lock.
 """
 
 from __future__ import annotations
@@ -19,79 +19,85 @@ from pathlib import Path
 
 from webtable.errors import RetryableError, WebTableError
 
-__all__ = ["HBASE_VERSION", "cache_dir", "find_java", "hbase_jars", "locked"]
+__all__ = ["HBASE_VERSION", "cache_folder", "find_java", "hbase_jars", "locked"]
 
 HBASE_VERSION = "2.6.4"
 _INSTALL = "apt-get install openjdk-17-jre-headless maven"
+_SHOWN_LINES = 6
 
 
-def cache_dir() -> Path:
-    """Returns the folder for what can be fetched or computed again."""
+def cache_folder() -> Path:
+    """Returns the folder for what can be fetched again."""
     if chosen := os.environ.get("WEBTABLE_CACHE"):
         return Path(chosen).absolute()
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base, "webtable")
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "webtable")
 
 
 def find_java() -> str:
-    """Returns the absolute path of the `java` to run, `$JAVA_HOME`'s before the one on the PATH.
+    """Returns the path of the `java` to run: `$JAVA_HOME`'s, else the one on the PATH.
 
     Raises:
         WebTableError: There is none.
     """
     home = os.environ.get("JAVA_HOME")
-    found = shutil.which("java", path=f"{home}/bin") if home else None
-    return found or _find("java", "HBase runs on Java 11 or 17")
+    return (home and shutil.which(f"{home}/bin/java")) or _find(
+        "java", "HBase runs on Java 11 or 17"
+    )
 
 
-def hbase_jars(say: Callable[[str], None] = lambda text: None) -> Path:
+def hbase_jars(say: Callable[[str], None]) -> Path:
     """Returns the folder with the jars, fetching them first when the cache does not have them.
+
+    Args:
+        say: is told when they have to be fetched, which takes a while.
 
     Raises:
         WebTableError: Maven is not installed.
         RetryableError: Maven could not fetch them.
     """
     pom = resources.files("webtable.cluster").joinpath("hbase-pom.xml").read_bytes()
-    name = f"hbase-{HBASE_VERSION}-{hashlib.sha256(pom).hexdigest()[:8]}"
-    folder = cache_dir() / name
-    if folder.is_dir():
-        return folder
-    maven = _find("mvn", "the jars of HBase are fetched with Maven, once")
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with locked(folder.with_name(folder.name + ".lock")):
-        if not folder.is_dir():  # another starter may have fetched them while this one waited
-            say(f"fetching the jars of HBase {HBASE_VERSION} into {folder} (once, about 120 MB)")
-            _fetch(maven, pom, folder)
+    # A changed pom makes another folder, so that no cluster finds yesterday's jars.
+    folder = cache_folder() / f"hbase-{HBASE_VERSION}-{hashlib.sha256(pom).hexdigest()[:8]}"
+    if not folder.is_dir():
+        maven = _find("mvn", f"it fetches the jars of HBase {HBASE_VERSION}, once")
+        with locked(folder.with_name(f"{folder.name}.lock")):
+            if not folder.is_dir():  # another starter may have fetched them in the meantime
+                say(f"fetching HBase {HBASE_VERSION} into {folder} (once; about 120 MB)")
+                _fetch(maven, pom, folder)
     return folder
 
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
     """Holds the lock file `path`; waits while another process or thread holds it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
+    while True:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("w") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            # Who held it before may have removed it, and a third may have made it anew.
+            if path.exists() and path.stat().st_ino == os.fstat(file.fileno()).st_ino:
+                yield
+                return
 
 
 def _fetch(maven: str, pom: bytes, folder: Path) -> None:
     with tempfile.TemporaryDirectory(prefix=f"{folder.name}.", dir=folder.parent) as scratch:
         Path(scratch, "pom.xml").write_bytes(pom)
-        jars = Path(scratch, "jars")
-        goal = ["dependency:copy-dependencies", f"-DoutputDirectory={jars}"]
+        goal = ["dependency:copy-dependencies", f"-DoutputDirectory={scratch}/jars"]
         command = [maven, "--batch-mode", "--quiet", "--file", f"{scratch}/pom.xml", *goal]
         run = subprocess.run(command, cwd=scratch, capture_output=True, text=True, check=False)
         if run.returncode != 0:
             lines = [line for line in (run.stdout + run.stderr).splitlines() if line.strip()]
             raise RetryableError(
-                f"Maven could not fetch the jars of HBase {HBASE_VERSION}: " + "\n".join(lines[:6]),
-                hint="look at the lines above, check the network and Maven's settings, try again",
+                f"Maven could not fetch the jars of HBase {HBASE_VERSION}: "
+                + "\n".join(lines[:_SHOWN_LINES]),
+                hint="check the network and Maven's settings, then try again",
             )
-        jars.rename(folder)
+        Path(scratch, "jars").rename(folder)
 
 
-def _find(program: str, reason: str) -> str:
+def _find(program: str, purpose: str) -> str:
     found = shutil.which(program)
     if found is None:
-        raise WebTableError(f"'{program}' is not installed ({reason})", hint=f"run: {_INSTALL}")
+        raise WebTableError(f"'{program}' is not installed ({purpose})", hint=f"run: {_INSTALL}")
     return str(Path(found).absolute())

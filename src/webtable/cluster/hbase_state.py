@@ -1,22 +1,23 @@
-"""What is known about a local HBase: what was asked for, what was recorded, how it is now."""
+"""What is known about a local HBase: what was asked for, what is recorded, how it is now."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import msgspec
 
+from webtable.cluster.ports import HOST
 from webtable.cluster.processes import Process, is_alive
 from webtable.errors import CorruptData
 
 __all__ = [
-    "HOST",
     "ClusterSettings",
     "ClusterState",
     "ClusterStatus",
+    "Condition",
     "ProcessStatus",
     "ProfileName",
     "Storage",
@@ -25,28 +26,28 @@ __all__ = [
     "save",
 ]
 
-HOST = "127.0.0.1"
-Storage = Literal["hdfs", "local"]
-ProfileName = Literal["normal", "tests", "bench"]
+Storage: TypeAlias = Literal["hdfs", "local"]
+ProfileName: TypeAlias = Literal["normal", "tests", "bench"]
+Condition: TypeAlias = Literal["running", "starting", "degraded", "stopped"]
 
 
 class ClusterSettings(msgspec.Struct, frozen=True, kw_only=True):
     """What a cluster is started with; None means as it was before, or the default for a new one.
 
-    `properties` go into hbase-site.xml and win over every other setting. With `ends_with_caller` the cluster
-    goes down by itself when the process that started it ends, however it ends.
+    `properties` go into hbase-site.xml and win over every other setting. A cluster that
+    `ends_with_caller` goes down when the process that started it has ended, however it ended.
     """
 
-    region_servers: int | None = None  # default 1
-    storage: Storage | None = None  # default "hdfs"
-    profile: ProfileName | None = None  # default "normal"
+    region_servers: int | None = None  # 1
+    storage: Storage | None = None  # "hdfs"
+    profile: ProfileName | None = None  # "normal"
     properties: Mapping[str, str] | None = None
     start_seconds: float = 180
     ends_with_caller: bool = False
 
 
 class ClusterState(msgspec.Struct, kw_only=True):
-    """The record in `cluster.json`."""
+    """The record of a cluster in `cluster.json`."""
 
     region_servers: list[str]
     storage: Storage
@@ -63,20 +64,20 @@ class ProcessStatus(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     pid: int | None
-    port: int | None
+    port: int
     log: str
 
 
 class ClusterStatus(msgspec.Struct, frozen=True, kw_only=True):
     """A cluster as it is now.
 
-    `degraded` means that some process has died; what is left may still serve. The locations are None while the
-    cluster is stopped or starting.
+    `degraded` means that some process has died; what is left may still serve. The locations are
+    None while the cluster is stopped or starting.
     """
 
-    state: Literal["running", "starting", "degraded", "stopped"]
     location: str | None
     masters_location: str | None
+    state: Condition
     dir: str
     storage: Storage | None
     profile: ProfileName | None
@@ -111,23 +112,25 @@ def save(folder: Path, state: ClusterState) -> None:
 def describe(folder: Path, state: ClusterState | None) -> ClusterStatus:
     """Returns how the cluster is now, by looking at its processes."""
     found = [] if state is None else [_describe(folder, state, name) for name in state.processes]
-    alive = [process.pid is not None for process in found]
-    if state is None or not any(alive):
-        now: Literal["running", "starting", "degraded", "stopped"] = "stopped"
-    elif not all(alive):
-        now = "degraded"
-    else:
-        now = "running" if state.is_ready else "starting"
-    up = state if now in ("running", "degraded") else None
+    now = _condition(state, [process.pid is not None for process in found])
+    ports = state.ports if state is not None and now in ("running", "degraded") else None
     return ClusterStatus(
+        location=f"hbase://{HOST}:{ports['zookeeper']}" if ports else None,
+        masters_location=f"hbase+masters://{HOST}:{ports['master']}" if ports else None,
         state=now,
-        location=up and f"hbase://{HOST}:{up.ports['zookeeper']}",
-        masters_location=up and f"hbase+masters://{HOST}:{up.ports['master']}",
         dir=str(folder),
-        storage=state and state.storage,
-        profile=state and state.profile,
+        storage=state.storage if state else None,
+        profile=state.profile if state else None,
         processes=found,
     )
+
+
+def _condition(state: ClusterState | None, alive: list[bool]) -> Condition:
+    if state is None or not any(alive):
+        return "stopped"
+    if not state.is_ready:
+        return "starting"
+    return "running" if all(alive) else "degraded"
 
 
 def _describe(folder: Path, state: ClusterState, name: str) -> ProcessStatus:
@@ -135,6 +138,6 @@ def _describe(folder: Path, state: ClusterState, name: str) -> ProcessStatus:
     return ProcessStatus(
         name=name,
         pid=process.pid if is_alive(process) else None,
-        port=state.ports.get(name),
+        port=state.ports[name],
         log=str(folder / "logs" / f"{name}.log"),
     )

@@ -1,7 +1,7 @@
 """Processes that outlive the one that started them: spawn, recognise again, end.
 
-A process is known by its pid, the moment it started and the boot it belongs to, so that a number that the
-system has given to somebody else is never signalled. Linux only: it reads `/proc`.
+A process is known by its pid, the moment it started and the boot it belongs to, so that a pid
+that the system has given to somebody else is never signalled. Linux only: it reads `/proc`.
 """
 
 from __future__ import annotations
@@ -10,14 +10,15 @@ import contextlib
 import os
 import signal
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
 __all__ = ["Process", "end", "is_alive", "send", "spawn", "this_process", "wait_until"]
 
-_STARTED_FIELD = 19  # of /proc/PID/stat, counted after the command's name; clock ticks since boot
+_KILL_SECONDS = 30
 
 
 class Process(msgspec.Struct, frozen=True):
@@ -28,12 +29,15 @@ class Process(msgspec.Struct, frozen=True):
     boot: str
 
 
-def spawn(command: Sequence[str], environment: Mapping[str, str], output: Path) -> Process:
-    """Starts `command` in a session of its own, with stdout and stderr appended to `output`.
+def spawn(command: list[str], environment: Mapping[str, str], output: Path) -> Process:
+    """Starts `command`, with what it prints in the file `output`.
 
-    Its own session keeps a Ctrl-C at the terminal away from it. `command[0]` is an absolute path.
+    It gets a session of its own, so that a Ctrl-C at the terminal does not reach it. `command[0]`
+    is an absolute path.
     """
-    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+    # Not subprocess.Popen: that warns when it is dropped while its process runs, which is the
+    # very purpose here.
     pid = os.posix_spawn(
         command[0],
         command,
@@ -46,26 +50,28 @@ def spawn(command: Sequence[str], environment: Mapping[str, str], output: Path) 
         setsid=True,
         setsigmask=[],
         # Python ignores SIGPIPE, and a child would inherit that.
-        setsigdef=[signal.SIGPIPE, signal.SIGINT, signal.SIGTERM, signal.SIGHUP],
+        setsigdef=[signal.SIGHUP, signal.SIGINT, signal.SIGPIPE, signal.SIGTERM],
     )
-    # Dead or alive, a child keeps its entry in /proc until it is waited for, so this finds it.
-    return Process(pid, _stat(pid)[1], _boot())
+    # Dead or alive, a child keeps its entry in /proc until somebody waits for it.
+    return _known(pid)
 
 
 def this_process() -> Process:
     """Returns the process that calls."""
-    return Process(os.getpid(), _stat(os.getpid())[1], _boot())
+    return _known(os.getpid())
 
 
 def is_alive(process: Process) -> bool:
     """Says whether exactly this process still runs; one that only waits to be reaped does not."""
-    state, started = _stat(process.pid)
-    if started != process.started or process.boot != _boot():
+    stat = _stat(process.pid)
+    if stat is None or stat.started != process.started or process.boot != _boot():
         return False
-    if state == "Z":
-        with contextlib.suppress(ChildProcessError):  # not a child of ours: its parent will
-            os.waitpid(process.pid, os.WNOHANG)
-    return state not in "ZX"
+    # While other threads still end, and hold files and ports, the first one is a zombie already.
+    if stat.state != "Z" or stat.threads > 1:
+        return True
+    with contextlib.suppress(ChildProcessError):  # somebody else's child, or reaped just now
+        os.waitpid(process.pid, os.WNOHANG)
+    return False
 
 
 def send(process: Process, signal_number: int) -> None:
@@ -80,15 +86,15 @@ def end(processes: Iterable[Process], grace_seconds: float) -> None:
 
     They get `grace_seconds` together to end by themselves (SIGTERM), then SIGKILL; 0 kills at once.
     """
-    alive = list(processes)
+    ending = list(processes)
     if grace_seconds > 0:
-        for process in alive:
+        for process in ending:
             send(process, signal.SIGTERM)
-            send(process, signal.SIGCONT)  # a stopped process would not see the first
-        wait_until(lambda: not any(map(is_alive, alive)), grace_seconds)
-    for process in alive:
+            send(process, signal.SIGCONT)  # a stopped process would not see the first one
+        wait_until(lambda: not any(map(is_alive, ending)), grace_seconds)
+    for process in ending:
         send(process, signal.SIGKILL)
-    wait_until(lambda: not any(map(is_alive, alive)), 30)
+    wait_until(lambda: not any(map(is_alive, ending)), _KILL_SECONDS)
 
 
 def wait_until(condition: Callable[[], bool], limit_seconds: float) -> bool:
@@ -97,20 +103,31 @@ def wait_until(condition: Callable[[], bool], limit_seconds: float) -> bool:
     while not condition():
         if time.monotonic() > deadline:
             return False
-        time.sleep(0.05)
+        time.sleep(0.02)
     return True
 
 
-def _stat(pid: int) -> tuple[str, int]:
-    """Returns the state and the start of a process; ("X", -1) when there is none."""
+def _known(pid: int) -> Process:
+    stat = _stat(pid)
+    return Process(pid, stat.started if stat else -1, _boot())
+
+
+class _Stat(NamedTuple):
+    state: str
+    threads: int
+    started: int  # clock ticks since the system booted
+
+
+def _stat(pid: int) -> _Stat | None:
     try:
-        stat = Path(f"/proc/{pid}/stat").read_text()
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
-        return "X", -1
-    # The name of the command stands in parentheses and may itself have blanks and parentheses.
+        return None
+    # The command's name stands in parentheses and may have blanks and parentheses itself. See
+    # proc_pid_stat(5) for what follows it.
     fields = stat[stat.rindex(")") + 2 :].split()
-    return fields[0], int(fields[_STARTED_FIELD])
+    return _Stat(state=fields[0], threads=int(fields[17]), started=int(fields[19]))
 
 
 def _boot() -> str:
-    return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()

@@ -1,7 +1,7 @@
-"""Takes a local HBase down when the process that started it has ended: `python -m webtable.cluster.watchdog`.
+"""Takes a local HBase down once its owner has ended: `python -m webtable.cluster.watchdog`.
 
-It looks at the owner twice a second. A signal at the owner's death would reach only what the owner's *thread* started, and an
-inherited pipe stays open in whatever the owner has forked; looking has neither trap.
+It looks at the owner twice a second. A signal at a parent's death is bound to the *thread* that
+forked, and an inherited pipe stays open in whatever the owner has forked; looking has no such trap.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ import time
 from webtable.cluster.local_hbase import LocalHBase
 from webtable.cluster.processes import Process, is_alive
 
+__all__ = ["watch"]
+
 
 def watch(folder: str, owner: Process) -> None:
     """Returns when the owner has ended and the cluster in `folder` is down."""
@@ -21,5 +23,4 @@ def watch(folder: str, owner: Process) -> None:
 
 
 if __name__ == "__main__":
-    folder, pid, started, boot = sys.argv[1:]
-    watch(folder, Process(int(pid), int(started), boot))
+    watch(sys.argv[1], Process(int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]))
