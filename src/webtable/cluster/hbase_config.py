@@ -6,8 +6,8 @@ Everything is bound to 127.0.0.1. Nothing here starts a process.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from html import escape
 from pathlib import Path
-from xml.sax.saxutils import escape
 
 import msgspec
 
