@@ -9,7 +9,8 @@ from __future__ import annotations
 import random
 import threading
 import time
-from typing import TypeVar
+from collections.abc import Callable
+from typing import Generic, NamedTuple, TypeVar
 
 from google.protobuf.message import Message
 
@@ -25,7 +26,7 @@ from webtable.store.hbase.registry import MastersRegistry, Registry, ZooKeeperRe
 from webtable.store.hbase.retry import Attempts, Deadline, Remedy
 from webtable.store.hbase.wire import ConnectFailed, RpcError, Server
 
-__all__ = ["ADMIN", "CLIENT", "Cluster", "Connections"]
+__all__ = ["ADMIN", "CLIENT", "Cluster", "Connections", "RegionCall", "address_region"]
 
 M = TypeVar("M", bound=Message)
 
@@ -35,6 +36,28 @@ MASTER = "MasterService"
 CLIENT_META = "ClientMetaService"
 CONNECT_SECONDS = 10.0
 _BY_NAME = base_pb2.RegionSpecifier.REGION_NAME
+
+
+class RegionCall(NamedTuple, Generic[M]):
+    """A call to whichever server has a row.
+
+    Attributes:
+        table: the table's full name.
+        kind: the class of the response.
+        addressed: the part of the request whose `region` is to be filled in; the request itself
+            where it is None.
+        inspect: raises an `RpcError` where a response carries one inside.
+    """
+
+    table: bytes
+    row: bytes
+    method: str
+    request: Message
+    kind: type[M]
+    cells: bytes = b""
+    service: str = CLIENT
+    addressed: Message | None = None
+    inspect: Callable[[M, Server], None] | None = None
 
 
 class Connections:
@@ -149,35 +172,25 @@ class Cluster:
         """Returns a number by which a server knows a call that is sent again."""
         return random.getrandbits(63) | 1
 
-    def call_region(
-        self,
-        place_of: tuple[bytes, bytes],
-        method: str,
-        request: Message,
-        kind: type[M],
-        attempts: Attempts,
-        *,
-        cells: bytes = b"",
-        service: str = CLIENT,
-    ) -> Answer[M]:
+    def call_region(self, call: RegionCall[M], attempts: Attempts) -> Answer[M]:
         """Calls the server that has a row, wherever it may go meanwhile.
-
-        Args:
-            place_of: the table's full name and the row key.
-            request: its `region` is filled in here.
 
         Raises:
             WebTableError: it could not be done.
         """
-        table, row = place_of
         deadline = attempts.deadline
         while True:
             place: Place | None = None
             try:
-                place = self.regions.locate(table, row, deadline)
-                address_region(request, place)
-                connection = self.connections.to(place.server, service, deadline.attempt())
-                return connection.call(method, request, kind, deadline.attempt(), cells)
+                place = self.regions.locate(call.table, call.row, deadline)
+                address_region(call.addressed or call.request, place)
+                connection = self.connections.to(place.server, call.service, deadline.attempt())
+                answer = connection.call(
+                    call.method, call.request, call.kind, deadline.attempt(), call.cells
+                )
+                if call.inspect is not None:
+                    call.inspect(answer.message, place.server)
+                return answer
             except RpcError as exc:
                 self.recover(place, exc, attempts)
 

@@ -28,6 +28,7 @@ __all__ = [
     "RpcError",
     "Server",
     "hello",
+    "inner_error",
     "read_varint",
     "remote_error",
     "request_frame",
@@ -110,6 +111,11 @@ def remote_error(exception: rpc_pb2.ExceptionResponse, server: Server) -> Remote
     if exception.hostname:
         error.moved_to = Server(exception.hostname, exception.port)
     return error
+
+
+def inner_error(exception: base_pb2.NameBytesPair, server: Server) -> RemoteError:
+    """Returns the error that stands in the answer to a batch, in place of a result."""
+    return RemoteError(exception.name, exception.value.decode("utf-8", "replace"), server)
 
 
 def hello(service: str, identity: Identity) -> bytes:

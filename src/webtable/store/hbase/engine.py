@@ -1,0 +1,282 @@
+"""The engine on a cluster: the seam's contract in calls to region servers and the master."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import ClassVar, NamedTuple, TypeVar
+
+from google.protobuf.message import Message
+
+from webtable.errors import BatchError, InvalidRequest, ReadOnly, Timeout, WebTableError
+from webtable.store.engine import Capabilities, Engine, Region, TableStats
+from webtable.store.hbase.admin import Admin
+from webtable.store.hbase.batch import Multi
+from webtable.store.hbase.cluster import Cluster, RegionCall
+from webtable.store.hbase.connection import Answer
+from webtable.store.hbase.location import parse_location
+from webtable.store.hbase.messages import fill_condition, fill_get, fill_mutation, result_row
+from webtable.store.hbase.proto import client_pb2
+from webtable.store.hbase.retry import Attempts, translate
+from webtable.store.hbase.scanner import scan_rows
+from webtable.store.hbase.wire import RpcError, Server, inner_error
+from webtable.store.model import Row
+from webtable.store.mutation import Check, CheckResult, Durability, Mutation
+from webtable.store.scan import Get, Scan
+from webtable.store.schema import TableSchema
+
+__all__ = ["HBaseEngine"]
+
+M = TypeVar("M", bound=Message)
+
+
+class HBaseEngine(Engine):
+    """A store on a cluster. Make it with `connect`; share it between threads."""
+
+    capabilities: ClassVar[Capabilities] = Capabilities(atomic_commits=False, checkpoints=False)
+
+    def __init__(self, cluster: Cluster, *, read_only: bool = False) -> None:
+        self.location = cluster.location.text
+        self._cluster = cluster
+        self._admin = Admin(cluster)
+        self._read_only = read_only
+
+    @classmethod
+    def connect(cls, location: str, *, read_only: bool = False) -> HBaseEngine:
+        """Connects to the cluster at a location, see `location.parse_location`.
+
+        Raises:
+            InvalidRequest: the location is not a cluster's.
+            ServerUnavailable: no HBase answers there.
+        """
+        cluster = Cluster(parse_location(location))
+        try:
+            cluster.connect()
+        except BaseException:
+            cluster.close()
+            raise
+        return cls(cluster, read_only=read_only)
+
+    def get_many(self, table: str, gets: Sequence[Get]) -> list[Row | None]:
+        """Reads rows; see `Engine.get_many`."""
+        if len(gets) == 1:
+            return [self._get(table, gets[0])]
+        multi = Multi(self._cluster, table, gets)
+        multi.run()
+        rows: list[Row | None] = []
+        for outcome in multi.outcomes:
+            if isinstance(outcome, WebTableError):
+                raise outcome
+            rows.append(outcome)
+        return rows
+
+    def _get(self, table: str, get: Get) -> Row | None:
+        request = client_pb2.GetRequest()
+        fill_get(request.get, get)
+        full = self._cluster.names.full(table)
+        call = RegionCall(full, get.row, "Get", request, client_pb2.GetResponse)
+        answer = self._cluster.call_region(call, self._cluster.attempts(table))
+        return _row(answer.message.result, answer, table)
+
+    def scan(self, table: str, scan: Scan) -> Iterator[Row]:
+        """Yields rows in order; see `Engine.scan`."""
+        start, stop = scan.bounds()
+        if scan.limit == 0 or (stop and stop <= start):
+            # Nothing to read, but an unknown table or family is to be told all the same.
+            self._get(table, Get(start or b"\0", columns=scan.columns))
+            return iter(())
+        return scan_rows(self._cluster, table, scan)
+
+    def mutate_many(
+        self, table: str, mutations: Sequence[Mutation], durability: Durability
+    ) -> list[Row | None]:
+        """Makes mutations, each atomic; see `Engine.mutate_many`."""
+        self._check_writable()
+        multi = Multi(self._cluster, table, mutations, durability)
+        multi.run()
+        rows: list[Row | None] = []
+        errors: list[WebTableError] = []
+        positions: list[int] = []
+        for position, outcome in enumerate(multi.outcomes):
+            if isinstance(outcome, WebTableError):
+                errors.append(outcome)
+                positions.append(position)
+            else:
+                rows.append(outcome)
+        if errors:
+            message = f"{len(errors):,} of {len(mutations):,} mutations of table '{table}' failed"
+            raise BatchError(message, errors, positions)
+        return rows
+
+    def mutate_row(
+        self, table: str, row: bytes, mutations: Sequence[Mutation], durability: Durability
+    ) -> Row | None:
+        """Makes mutations of one row as one step; see `Engine.mutate_row`."""
+        self._check_writable()
+        attempts = self._cluster.attempts(table)
+        if len(mutations) > 1:
+            step = _Step(table, row, mutations, durability)
+            return self._take_step(step, attempts).row
+        request = client_pb2.MutateRequest(nonce_group=self._cluster.nonce_group)
+        parts: list[bytes] = []
+        fill_mutation(request.mutation, parts, mutations[0], durability, self._cluster.nonce())
+        call = RegionCall(
+            self._cluster.names.full(table),
+            row,
+            "Mutate",
+            request,
+            client_pb2.MutateResponse,
+            cells=b"".join(parts),
+        )
+        answer = self._cluster.call_region(call, attempts)
+        return _row(answer.message.result, answer, table)
+
+    def check_and_mutate(
+        self,
+        table: str,
+        row: bytes,
+        check: Check,
+        mutations: Sequence[Mutation],
+        durability: Durability,
+    ) -> CheckResult:
+        """Makes mutations of one row if a condition holds; see `Engine.check_and_mutate`.
+
+        Raises:
+            Timeout: an answer was lost, the call was sent again, and then the condition did not
+                hold: whether that is its own doing cannot be told from outside.
+        """
+        self._check_writable()
+        attempts = self._cluster.attempts(table)
+        result = self._take_step(_Step(table, row, mutations, durability, check), attempts)
+        if not result.success and attempts.maybe_applied:
+            raise Timeout(
+                f"whether the conditional write to row {row!r:.80} of table '{table}' was made is "
+                "not known: its answer was lost, and sent again its condition did not hold",
+                hint="read the row and decide",
+            )
+        return result
+
+    def _take_step(self, step: _Step, attempts: Attempts) -> CheckResult:
+        request = client_pb2.MultiRequest(nonceGroup=self._cluster.nonce_group)
+        action = request.regionAction.add(atomic=True)
+        if step.check is not None:
+            fill_condition(action.condition, step.row, step.check)
+        parts: list[bytes] = []
+        # One nonce for all: the server looks at the first one of an atomic step.
+        nonce = self._cluster.nonce()
+        for index, mutation in enumerate(step.mutations):
+            into = action.action.add(index=index).mutation
+            fill_mutation(into, parts, mutation, step.durability, nonce)
+        call = RegionCall(
+            self._cluster.names.full(step.table),
+            step.row,
+            "Multi",
+            request,
+            client_pb2.MultiResponse,
+            cells=b"".join(parts),
+            addressed=action,
+            inspect=_raise_inner,
+        )
+        answer = self._cluster.call_region(call, attempts)
+        result = answer.message.regionActionResult[0]
+        row = None
+        for each in result.resultOrException:
+            row = row or _row(each.result, answer, step.table)
+        return CheckResult(result.processed, row)
+
+    def commit(
+        self, writes: Sequence[tuple[str, Mutation]], durability: Durability
+    ) -> list[Row | None]:
+        """Refuses: HBase has no atomic step over several rows."""
+        raise InvalidRequest(
+            "HBase cannot commit several rows as one step",
+            hint="use a batch, or check-and-mutate row by row",
+        )
+
+    def create_table(self, schema: TableSchema, splits: Sequence[bytes]) -> None:
+        """Creates a table, and its namespace where that is missing."""
+        self._check_writable()
+        self._admin.create_table(schema, splits)
+
+    def alter_table(self, schema: TableSchema) -> None:
+        """Makes a table's schema this one; returns when every region has it."""
+        self._check_writable()
+        self._admin.alter_table(schema)
+
+    def truncate_table(self, table: str) -> None:
+        """Removes every row; the table is disabled meanwhile."""
+        self._check_writable()
+        self._admin.truncate_table(table)
+
+    def drop_table(self, table: str) -> None:
+        """Removes a table and its data."""
+        self._check_writable()
+        self._admin.drop_table(table)
+
+    def describe_table(self, table: str) -> TableSchema:
+        """Returns a table's schema."""
+        return self._admin.describe_table(table)
+
+    def list_tables(self) -> list[str]:
+        """Returns the names of the tables that this store sees, sorted."""
+        return self._admin.list_tables()
+
+    def flush(self, table: str) -> None:
+        """Writes what is in memory to files, region by region."""
+        self._check_writable()
+        self._admin.flush(table)
+
+    def major_compact(self, table: str) -> None:
+        """Flushes and rewrites every region; returns when the old files are out of use."""
+        self._check_writable()
+        self._admin.major_compact(table)
+
+    def regions(self, table: str) -> list[Region]:
+        """Returns the table's regions in key order; sizes are in whole megabytes."""
+        return self._admin.regions(table)
+
+    def stats(self, table: str) -> TableStats:
+        """Returns sizes, as far as HBase knows them; see `Admin.stats`."""
+        return self._admin.stats(table)
+
+    def checkpoint(self, path: str) -> None:
+        """Refuses: a cluster is copied by its own means."""
+        raise InvalidRequest("HBase writes no checkpoints", hint="use snapshots of the cluster")
+
+    def refresh(self) -> None:
+        """Does nothing: every read asks the servers."""
+
+    def close(self) -> None:
+        """Closes all connections; calls under way fail."""
+        self._cluster.close()
+
+    def _check_writable(self) -> None:
+        if self._read_only:
+            raise ReadOnly(
+                f"store '{self.location}' was opened for reading only", hint="open it for writing"
+            )
+
+
+class _Step(NamedTuple):
+    """Mutations of one row to be made together, if a condition holds where there is one."""
+
+    table: str
+    row: bytes
+    mutations: Sequence[Mutation]
+    durability: Durability
+    check: Check | None = None
+
+
+def _row(result: client_pb2.Result, answer: Answer[M], table: str) -> Row | None:
+    try:
+        return result_row(result, answer.frame, answer.block_at)[0]
+    except RpcError as exc:
+        raise translate(exc, table) from exc
+
+
+def _raise_inner(response: client_pb2.MultiResponse, server: Server) -> None:
+    for result in response.regionActionResult:
+        if result.HasField("exception"):
+            raise inner_error(result.exception, server)
+        for each in result.resultOrException:
+            if each.HasField("exception"):
+                raise inner_error(each.exception, server)
