@@ -73,13 +73,31 @@ class Encoder:
 
         When it returns False or raises, the batch must not be written.
         """
+        batch, places = self.batch, table.places
+        current, last, suffix = None, None, self._put_suffix
         for mutation in mutations:
-            if type(mutation) is Put:
-                self._put(table, mutation)
-            elif needs_read(mutation):
-                return False
-            else:
+            if type(mutation) is not Put:
+                if needs_read(mutation):
+                    return False
                 self.add(table, mutation)
+                continue
+            # As in `_put`, without its calls: this is the loop of every bulk load.
+            row, timestamp = mutation.row, mutation.timestamp
+            if timestamp != last:
+                suffix = self._put_suffix if timestamp is None else encode_suffix(timestamp, _PUT)
+                last = timestamp
+            prefix = (escape(row) if b"\x00" in row or b"\x01" in row else row) + b"\x00"
+            end = b"\x00" if mutation.ttl_ms is None else encode_value(b"", mutation.ttl_ms)
+            try:
+                for column, value in mutation.values.items():
+                    handle, qualifier = places[column]
+                    if handle is not current:
+                        batch.set_default_column_family(handle)
+                        current = handle
+                    batch[prefix + qualifier + suffix] = value + end
+            except (KeyError, TypeError):
+                # A column not met before, or a mistake. Adding a cell again is harmless.
+                self._put(table, mutation)
         return True
 
     def add(self, table: OpenTable, mutation: Mutation) -> Row | None:
@@ -106,21 +124,13 @@ class Encoder:
     def _put(self, table: OpenTable, put: Put) -> None:
         timestamp = put.timestamp
         suffix = self._put_suffix if timestamp is None else encode_suffix(timestamp, _PUT)
-        end = b"\x00" if put.ttl_ms is None else encode_value(b"", put.ttl_ms)
+        end = encode_value(b"", put.ttl_ms)
         prefix = escape(put.row) + b"\x00"
-        places = table.places
-        add = self.batch.put
-        try:
-            for column, value in put.values.items():
-                handle, qualifier = places[column]
-                add(prefix + qualifier + suffix, value + end, handle)
-        except (KeyError, TypeError):
-            handle = None  # a traceback that somebody keeps must not keep the database open
-            check_mutation(table, put)
-            # A column was new. Adding a cell again changes nothing, so begin again.
-            for column, value in put.values.items():
-                place = table.place(column)
-                add(prefix + place[1] + suffix, value + end, place[0])
+        # Checked first: a traceback that somebody keeps must not hold a handle of the database.
+        check_mutation(table, put)
+        for column, value in put.values.items():
+            handle, qualifier = table.place(column)
+            self.batch.put(prefix + qualifier + suffix, value + end, handle)
 
     def _delete(self, table: OpenTable, delete: Delete) -> None:
         prefix = escape(delete.row) + b"\x00"
