@@ -233,3 +233,16 @@ def test_scans_cross_regions_in_order(store: Store, new_name: str) -> None:
     assert [row.key for row in table.scan(stop=b"c", reverse=True, limit=5)] == keys[3:8][::-1]
     assert [row.key for row in table.scan(start=b"b2", limit=7, batch_rows=2)] == keys[6:13]
     assert [row and row.key for row in table.get_many(keys[::-3])] == keys[::-3]
+
+
+def test_many_scans_open_at_once_keep_their_own_ranges(table: Table, rows: Rows) -> None:
+    with table.batch() as batch:
+        for number in range(60):
+            batch.put(rows(b"%02d" % number), {b"one:v": b"", b"three:v": b""})
+    stops = [
+        rows(b"%02d" % number + ending) for number in range(60) for ending in (b"\x00", b"\x01")
+    ]
+    scans = [table.scan(start=rows(b"00"), stop=stop) for stop in stops]
+    assert {rows.name(next(scan)) for scan in scans} == {b"00"}
+    assert len(list(table.scan(prefix=rows(b"1")))) == 10
+    assert [len(list(scan)) for scan in scans] == [number for number in range(60) for _ in "01"]

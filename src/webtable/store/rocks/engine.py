@@ -116,8 +116,13 @@ class RocksEngine(Engine):
             return
         left = -1 if scan.limit is None else scan.limit
         database = self._database
+        # RocksDB reads the bound where it lies, so this must live as long as the iterators do.
+        bounds = ReadOptions()
+        if stop:
+            bounds.set_iterate_upper_bound(escape(stop))
         with self._translated:
-            rows = reader.merge(self._readers(reads, scan, start, stop), reverse=scan.reverse)
+            readers = self._readers(reads, scan, escape(start), bounds)
+            rows = reader.merge(readers, reverse=scan.reverse)
             with self._scans_lock:
                 self._scans.add(rows)
             for prefix, cells in rows:
@@ -131,13 +136,9 @@ class RocksEngine(Engine):
                 raise StoreClosed(self.location)
 
     def _readers(
-        self, reads: Sequence[reader.FamilyRead], scan: Scan, start: bytes, stop: bytes
+        self, reads: Sequence[reader.FamilyRead], scan: Scan, first: bytes, bounds: ReadOptions
     ) -> list[reader.RowStream]:
         view = reader.View(_now_ms(), scan.versions, scan.time_range, raw=scan.raw)
-        first = escape(start)
-        bounds = ReadOptions()
-        if stop:
-            bounds.set_iterate_upper_bound(escape(stop))
 
         def open_all() -> list[tuple[Any, Any]]:
             if self._database.is_closed:
