@@ -39,6 +39,7 @@ from webtable.errors import (
     DiskFull,
     FormatVersionError,
     InvalidRequest,
+    RegionBusy,
     StorageError,
     StoreClosed,
     StoreLocked,
@@ -61,6 +62,7 @@ _WRITE_BUFFERS = 256 * _MIB  # for the whole database, however many families it 
 _WAL_LIMIT = 128 * _MIB  # what opening after a crash has to replay at most
 _BLOCK_CACHE = 64 * _MIB
 _BLOCK_SIZE = 16 * 1024
+_FOLLOWER_PATIENCE_SECONDS = 10.0
 _FAMILY_BUFFER = 64 * _MIB
 
 # RocksDB lacks the others; the nearest one stands in. The schema keeps what was asked for.
@@ -172,11 +174,37 @@ class Database:
 
     def _open_follower(self) -> Rdict:
         self.follower_path = tempfile.mkdtemp(prefix="webtable-reader-")
+        access = AccessType.secondary(self.follower_path)
         try:
-            return self._rocks(AccessType.secondary(self.follower_path))
+            follower = self._undisturbed(lambda: self._rocks(access), result_counts=False)
+            self._undisturbed(follower.try_catch_up_with_primary)
         except BaseException:
             shutil.rmtree(self.follower_path, ignore_errors=True)
             raise
+        return follower
+
+    def _undisturbed(self, read: Callable[[], T], *, result_counts: bool = True) -> T:
+        """Reads the writer's files at a moment at which it does not change the list of them.
+
+        A follower reads the list of files, then the logs. A log that the writer removed in between
+        because its families had reached the disk would be missing from some families and not
+        from others: rows would be torn. The list tells: the writer adds to it before it removes.
+        """
+        deadline = time.monotonic() + _FOLLOWER_PATIENCE_SECONDS
+        while True:
+            before = _file_list_state(self.path)
+            try:
+                result = read()
+            except Exception:
+                if _file_list_state(self.path) == before or time.monotonic() > deadline:
+                    raise
+                continue
+            if not result_counts or _file_list_state(self.path) == before:
+                return result
+            if time.monotonic() > deadline:
+                raise RegionBusy(
+                    f"store '{self.path}' changes too fast to be followed", hint="try again"
+                )
 
     def _check_acknowledged(self) -> None:
         assert self._marks is not None
@@ -316,7 +344,7 @@ class Database:
     def catch_up(self) -> None:
         """Lets a follower see what the writer has written by now."""
         with self.commits:
-            self._root.try_catch_up_with_primary()
+            self._undisturbed(self._root.try_catch_up_with_primary)
 
     def reopen(self) -> None:
         """Opens a follower again, so that it sees new column families."""
@@ -352,6 +380,15 @@ class Database:
         if self.follower_path is not None:
             shutil.rmtree(self.follower_path, ignore_errors=True)
             self.follower_path = None
+
+
+def _file_list_state(path: str) -> tuple[str, int] | None:
+    """Returns which file lists the database's files, and its size; None when there is none."""
+    try:
+        name = Path(path, "CURRENT").read_text().strip()
+        return name, Path(path, name).stat().st_size
+    except OSError:
+        return None
 
 
 def _write_options(durability: str) -> Any:
