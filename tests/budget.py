@@ -70,8 +70,7 @@ class Budget:
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         for item in items:
-            # The same contract test runs on every engine; the engine's name is in its parameters.
-            on_hbase = bool(item.get_closest_marker("hbase")) or "hbase" in _parameters(item)
+            on_hbase = item.get_closest_marker("hbase") is not None or _engine(item) == "hbase"
             self._room_of_test[item.nodeid] = room_of(item.path, self._tests, on_hbase=on_hbase)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -86,9 +85,10 @@ class Budget:
             terminalreporter.write_line(line, red=True, bold=True)
 
 
-def _parameters(item: pytest.Item) -> list[str]:
+def _engine(item: pytest.Item) -> object:
+    # A contract test runs once an engine; its parameter says on which.
     callspec = getattr(item, "callspec", None)
-    return callspec.id.split("-") if callspec else []
+    return callspec.params.get("engine_name") if callspec else None
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -90,10 +90,10 @@ def test_every_command_has_help(name: str) -> None:
 
 
 def test_an_unknown_command_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
-    assert _exit_code(["tabels"]) == 2
+    assert _exit_code(["tablez"]) == 2
     captured = capsys.readouterr()
     assert captured.out == ""
-    assert "No such command 'tabels'" in captured.err
+    assert "No such command 'tablez'" in captured.err
 
 
 @pytest.mark.parametrize(

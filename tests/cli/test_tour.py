@@ -25,19 +25,24 @@ def _no_store_of_the_users(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_every_step_is_told_with_its_code() -> None:
     done = tour()
     assert done.exit_code == 0
-    for number, step in enumerate(STEPS, start=1):
-        assert f"{number}. {step.title}" in done.stdout
-        last_line = inspect.getsource(step.run).rstrip().splitlines()[-1].strip()
-        assert last_line in done.stdout
+    told = done.stdout.splitlines()
+    for number, step in enumerate(STEPS, start=2):
+        assert f"{number}. {step.title}" in told
+        _, _, body = inspect.getsource(step.run).split('"""')
+        shown = [line.rstrip() for line in told]
+        assert all(line.replace("return ", "") in shown for line in body.rstrip().splitlines())
+
+
+def test_the_code_fits_on_a_terminal() -> None:
+    assert all(len(line.rstrip()) <= 80 for line in tour().stdout.splitlines())
 
 
 def test_the_answers_are_in_it() -> None:
-    sections = tour().stdout.split("\n\n")
-    told = " ".join(tour().stdout.split())
-    assert "com.example/ content:title 2026-01-05 Hello " in told
+    told = [" ".join(line.split()) for line in tour().stdout.splitlines()]
+    assert "com.example/ content:title 2026-01-05 Hello" in told
     assert "made" in told
     assert "not made: the condition did not hold" in told
-    assert any("delete family" in section for section in sections)
+    assert "com.example/ anchor: 2026-03-04 delete family" in told
 
 
 def test_the_users_directory_stays_as_it_is(

@@ -61,7 +61,11 @@ def format_option(function: _Command) -> _Command:
 def limit_option(function: _Command) -> _Command:
     """Gives a command `--limit N`, passed as `limit`; None means all."""
     return click.option(
-        "--limit", metavar="N", type=click.IntRange(min=1), help="Print at most N.  [default: all]"
+        "--limit",
+        metavar="N",
+        type=click.IntRange(min=1),
+        show_default="all",
+        help="Print at most N.",
     )(function)
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import re
 import tempfile
 import textwrap
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -18,7 +20,7 @@ from rich.text import Text
 import webtable
 from webtable import CellType, CheckResult, Row, TableSchema
 from webtable.cli.output import show_bytes
-from webtable.cli.tour_steps import STEPS, TABLE, Answer, Step
+from webtable.cli.tour_steps import STEPS, TABLE, Answer, create
 from webtable.errors import TableExists
 
 __all__ = ["tour"]
@@ -52,29 +54,33 @@ def tour(location: str | None) -> None:
             raise TableExists(TABLE)
         console.print(Text("A tour of the store", style="bold"))
         try:
-            for number, step in enumerate(STEPS, start=1):
-                _show(console, number, step, step.run(store))
+            _show(console, "1. A table has families", create, create(store))
+            for number, step in enumerate(STEPS, start=2):
+                answer = step.run(store.table(TABLE))
+                _show(console, f"{number}. {step.title}", step.run, answer)
         finally:
             if TABLE in store.tables():
                 store.drop_table(TABLE)
     console.print("\nThat was the data model. docs/tutorial/first-steps.md goes on from here.")
 
 
-def _show(console: Console, number: int, step: Step, answer: Answer) -> None:
+def _show(console: Console, title: str, run: Callable[..., Answer], answer: Answer) -> None:
     console.print()
-    console.print(Text(f"{number}. {step.title}", style="bold cyan"))
-    console.print(Text(" ".join((step.run.__doc__ or "").split())))
-    code = Syntax(_body(step), "python", theme="ansi_dark", background_color="default")
-    console.print(Padding(code, (1, 0, 1, 4)))
-    console.print(Padding(_picture(answer), (0, 0, 0, 4)))
+    console.print(Text(title, style="bold cyan"))
+    console.print(Text(" ".join((run.__doc__ or "").split())))
+    console.print()
+    code = Syntax(_body(run), "python", theme="ansi_dark", background_color="default")
+    console.print(Padding(code, (0, 0, 0, 4), expand=False))
+    if answer is not None:
+        console.print()
+        console.print(Padding(_picture(answer), (0, 0, 0, 4), expand=False))
 
 
-def _body(step: Step) -> str:
-    """Returns the code of a step without its head and its docstring."""
-    source = textwrap.dedent(inspect.getsource(step.run))
-    _, _, rest = source.partition('"""')
+def _body(run: Callable[..., Answer]) -> str:
+    """Returns the code of a step as one would type it: without its head and its return."""
+    _, _, rest = inspect.getsource(run).partition('"""')
     _, _, body = rest.partition('"""')
-    return textwrap.dedent(body.strip("\n"))
+    return re.sub("^return ", "", textwrap.dedent(body.strip("\n")), flags=re.MULTILINE)
 
 
 def _picture(answer: Answer) -> RenderableType:
@@ -89,7 +95,7 @@ def _picture(answer: Answer) -> RenderableType:
         )
     if isinstance(answer, CheckResult):
         return Text("made" if answer else "not made: the condition did not hold", style="bold")
-    return Text("done" if answer is None else str(answer), style="bold")
+    return Text(str(answer), style="bold")
 
 
 def _grid(rows: list[Row]) -> Grid:
