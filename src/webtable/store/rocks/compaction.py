@@ -37,6 +37,8 @@ def compact_family(database: Database, family: OpenFamily, now_ms: int) -> int:
         with database.commits:
             doomed, start = _chunk(family, compactor, start)
             if doomed:
+                # What hides these cells must be as durable as their removal.
+                database.flush_unlogged()
                 batch = WriteBatch(raw_mode=True)
                 for key in doomed:
                     batch.delete(key, family.handle)

@@ -316,12 +316,14 @@ class Database:
     def flush(self, names: list[str]) -> None:
         """Writes these column families' memory to files."""
         with self.commits:
-            if self._has_unlogged:
-                self._flush_together()
+            self.flush_unlogged()
             for name in names:
                 self.family(name)[0].flush()
 
-    def _flush_together(self) -> None:
+    def flush_unlogged(self) -> None:
+        """Writes all memory to files if some of it is not in the log."""
+        if not self._has_unlogged:
+            return
         # rocksdict flushes one column family at a time. A checkpoint flushes all of them in one
         # atomic step, which is what keeps rows whole that were written without the log.
         parent = tempfile.mkdtemp(prefix=".flush-", dir=self.path)
