@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import Enum
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from webtable.errors import InvalidRequest
 from webtable.store.model import MAX_TIMESTAMP, CellType, Row
@@ -26,6 +26,7 @@ __all__ = [
     "Mutation",
     "Put",
     "check_column",
+    "check_durability",
     "check_row_key",
     "check_timestamp",
 ]
@@ -35,6 +36,8 @@ MAX_ROW_BYTES = 32_767
 Durability: TypeAlias = Literal["sync", "wal", "none"]
 """`sync`: on disk before the call returns. `wal`: survives the death of the process.
 `none`: may be lost until the next flush."""
+
+_DURABILITIES = get_args(Durability)
 
 
 class CompareOp(Enum):
@@ -107,6 +110,19 @@ def check_column(column: bytes, *, whole_family: bool = False) -> bytes:
             f"column {column!r:.80} does not name a family", hint='write b"family:qualifier"'
         )
     return column
+
+
+def check_durability(durability: Durability) -> Durability:
+    """Returns the durability if it is one.
+
+    Raises:
+        InvalidRequest: it is not.
+    """
+    if durability not in _DURABILITIES:
+        raise InvalidRequest(
+            f"durability {durability!r:.80} is not one", hint=f"one of {', '.join(_DURABILITIES)}"
+        )
+    return durability
 
 
 class Put:

@@ -8,7 +8,7 @@ from types import TracebackType
 from webtable.errors import InvalidRequest
 from webtable.store.engine import Capabilities, Engine
 from webtable.store.model import Row
-from webtable.store.mutation import Durability, Mutation
+from webtable.store.mutation import Durability, Mutation, check_durability
 from webtable.store.schema import Family, TableSchema, check_splits, check_table_name
 from webtable.store.table import Table
 
@@ -116,7 +116,7 @@ class Store:
 
         Only engines with `capabilities.atomic_commits` can; HBase cannot.
         """
-        return self._engine.commit(writes, durability)
+        return self._engine.commit(writes, check_durability(durability))
 
     def checkpoint(self, path: str) -> None:
         """Writes a consistent copy of the store to a new directory while work goes on."""

@@ -18,6 +18,7 @@ from webtable.store.mutation import (
     Increment,
     Mutation,
     Put,
+    check_durability,
     check_one_row,
 )
 from webtable.store.scan import Get, Scan, ScanOptions
@@ -108,7 +109,7 @@ class Table:
     ) -> None:
         """Stores column → value in a row, all at once. `ttl_ms` can only shorten the TTL."""
         put = Put(row, values, timestamp=timestamp, ttl_ms=ttl_ms)
-        self._engine.mutate_row(self.name, row, (put,), durability)
+        self._engine.mutate_row(self.name, row, (put,), check_durability(durability))
 
     def delete(
         self,
@@ -141,7 +142,7 @@ class Table:
                 raise InvalidRequest(
                     f"one version of family {column!r} without a timestamp", hint="give one"
                 )
-        self._engine.mutate_row(self.name, row, (delete,), durability)
+        self._engine.mutate_row(self.name, row, (delete,), check_durability(durability))
 
     def increment(
         self, row: bytes, column: bytes, amount: int = 1, *, durability: Durability = "wal"
@@ -152,7 +153,7 @@ class Table:
             InvalidRequest: the column holds something that is not an 8-byte number.
         """
         increment = Increment(row, {column: amount})
-        result = self._engine.mutate_row(self.name, row, (increment,), durability)
+        result = self._engine.mutate_row(self.name, row, (increment,), check_durability(durability))
         return int.from_bytes(_value(result, column), "big", signed=True)
 
     def append(
@@ -160,7 +161,9 @@ class Table:
     ) -> bytes:
         """Adds bytes to the end of a value and returns the whole; an absent one counts as empty."""
         append = Append(row, {column: value})
-        return _value(self._engine.mutate_row(self.name, row, (append,), durability), column)
+        return _value(
+            self._engine.mutate_row(self.name, row, (append,), check_durability(durability)), column
+        )
 
     def mutate(
         self, row: bytes, mutations: Sequence[Mutation], *, durability: Durability = "wal"
@@ -171,7 +174,7 @@ class Table:
         a put of one column at the same time: the delete wins, so give it an older timestamp.
         """
         check_one_row(row, mutations)
-        return self._engine.mutate_row(self.name, row, mutations, durability)
+        return self._engine.mutate_row(self.name, row, mutations, check_durability(durability))
 
     def check_and_mutate(
         self,
@@ -188,6 +191,7 @@ class Table:
         """
         steps = mutations if isinstance(mutations, Sequence) else (mutations,)
         check_one_row(row, steps)
+        check_durability(durability)
         return self._engine.check_and_mutate(self.name, row, check, steps, durability)
 
     def batch(self, *, size: int = 1000, durability: Durability = "wal") -> Batch:
@@ -232,7 +236,7 @@ class Batch:
         self._engine = engine
         self._table = table
         self._size = size
-        self._durability: Durability = durability
+        self._durability = check_durability(durability)
         self._pending: list[Mutation] = []
 
     def put(
