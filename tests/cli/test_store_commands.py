@@ -201,7 +201,6 @@ def test_the_store_comes_from_the_environment(
 def test_the_store_is_webtable_db_by_default(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delenv("WEBTABLE_STORE", raising=False)
     monkeypatch.chdir(tmp_path)
     with webtable.open("webtable.db") as store:
         store.create_table("here", "f")

@@ -17,11 +17,6 @@ def tour(*arguments: str) -> Result:
     return CliRunner().invoke(cli, ["tour", *arguments], catch_exceptions=False)
 
 
-@pytest.fixture(autouse=True)
-def _no_store_of_the_users(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("WEBTABLE_STORE", raising=False)
-
-
 def test_every_step_is_told_with_its_code() -> None:
     done = tour()
     assert done.exit_code == 0

@@ -6,7 +6,7 @@ from bisect import bisect_left
 
 import click
 
-from webtable import Store, TableStats
+from webtable import Store, Table
 from webtable.cli.options import (
     Format,
     format_option,
@@ -52,7 +52,7 @@ def tables(location: str, form: Format, limit: int | None, start: str) -> None:
     """
     with open_for_reading(location) as store:
         names, next_table = _page(store.tables(), start, limit)
-        items = [_table_item(store.table(name).stats()) for name in names]
+        items = [_table_item(store.table(name)) for name in names]
     print_items(items, TABLE_COLUMNS, form, next_key=next_table)
 
 
@@ -66,7 +66,7 @@ def stats(table: str | None, location: str, form: Format, limit: int | None, sta
     """Show sizes and counts of TABLE, or of all tables, family by family.
 
     --limit counts tables. Cells are an estimate and count every version; '-' where the engine
-    does not know.
+    does not know. A family '*' is all of them together, where it knows no more (HBase).
     """
     with open_for_reading(location) as store:
         names, next_table = ([table], None) if table else _page(store.tables(), start, limit)
@@ -81,13 +81,15 @@ def _page(names: list[str], start: str, limit: int | None) -> tuple[list[str], s
     return rest[:limit], rest[limit]
 
 
-def _table_item(stats: TableStats) -> Item:
-    counts = [family.cells for family in stats.families]
+def _table_item(table: Table) -> Item:
+    sizes = table.stats().families
+    counts = [family.cells for family in sizes]
     return {
-        "table": stats.table,
-        "families": [family.family for family in stats.families],
-        "disk_bytes": sum(family.disk_bytes for family in stats.families),
-        "memory_bytes": sum(family.memory_bytes for family in stats.families),
+        "table": table.name,
+        # From the schema: an engine may know sizes only for all families together.
+        "families": [family.name for family in table.schema().families],
+        "disk_bytes": sum(family.disk_bytes for family in sizes),
+        "memory_bytes": sum(family.memory_bytes for family in sizes),
         "cells": None if None in counts else sum(count or 0 for count in counts),
     }
 

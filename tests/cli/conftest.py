@@ -1,0 +1,9 @@
+from __future__ import annotations
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def _no_store_of_the_users(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keeps the tests out of a store that the environment names."""
+    monkeypatch.delenv("WEBTABLE_STORE", raising=False)
