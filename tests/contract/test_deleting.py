@@ -218,3 +218,24 @@ def test_a_mix_that_replaces_a_family(table: Table, filled: bytes) -> None:
         [Delete(filled).family(b"every", 30), Put(filled, {b"every:c": b"v"}, timestamp=31)],
     )
     assert left(table, filled) == {b"every:c": [31], b"three:a": [30, 20, 10]}
+
+
+@pytest.mark.parametrize("versions", [1, 50], ids=["few", "many"])
+def test_a_familys_marker_counts_behind_all_versions_of_the_empty_qualifier(
+    table: Table, rows: Rows, versions: int
+) -> None:
+    row = rows()
+    table.put(row, {b"one:a": b"hidden", b"one:b": b"hidden"}, timestamp=10)
+    table.delete(row, [b"one"], timestamp=20)
+    for stamp in range(30, 31 + versions):
+        table.put(row, {b"one:": b"v"}, timestamp=stamp)
+    for columns in ([], [b"one"], [b"one:"], [b"one:", b"one:a", b"one:b"]):
+        found = table.get(row, columns, versions=ALL_VERSIONS)
+        assert found is not None
+        assert list(found.values()) == [b"one:"]
+        (scanned,) = table.scan(prefix=row, columns=columns)
+        assert list(scanned.values()) == [b"one:"]
+    assert table.get(row, [b"one:a"]) is None
+    table.major_compact()
+    (stored,) = table.scan(prefix=row, raw=True, versions=ALL_VERSIONS)
+    assert [cell.column for cell in stored] == [b"one:"]

@@ -199,6 +199,8 @@ def rows_forward(  # noqa: PLR0915 - one loop, because a call a cell would doubl
             if (
                 skipped > _SKIP_LIMIT
                 and seeker is not None
+                # Markers of the whole family stand between the cells of the column without a name.
+                and qualifier != _EMPTY_QUALIFIER
                 and (is_plain or _is_over(matcher, qualifier, wanted))
             ):
                 break
@@ -341,8 +343,7 @@ def _walk(seeker: RdictIter) -> Iterator[tuple[bytes, bytes]]:
 def _is_over(matcher: Matcher, qualifier: bytes, wanted: tuple[bytes, ...] | None) -> bool:
     """Whether nothing more of this column matters."""
     if wanted is not None and qualifier not in wanted:
-        # Markers of the whole family stand between the cells of the column without a name.
-        return qualifier != _EMPTY_QUALIFIER
+        return True
     return matcher.is_done and matcher.column == qualifier
 
 

@@ -19,6 +19,9 @@ _DELETE_FAMILY_VERSION = int(CellType.DELETE_FAMILY_VERSION)
 _DELETE_COLUMN = int(CellType.DELETE_COLUMN)
 _DELETE_FAMILY = int(CellType.DELETE_FAMILY)
 
+# The column without a name, ended as in a key. Markers of the whole family stand between its
+# versions, so they count even after enough of them were seen.
+_NAMELESS = b"\x00"
 _NEVER = -1  # smaller than every timestamp: a mask up to it hides nothing
 
 
@@ -107,7 +110,7 @@ class Matcher:
         explicit: bool = False,
     ) -> None:
         self._now_ms = now_ms
-        self._oldest = oldest_alive(family, now_ms)
+        self._oldest = 0 if raw else oldest_alive(family, now_ms)
         self._min_versions = family.min_versions
         self._max_versions = versions if raw else min(versions, family.versions)
         self._low, self._high = time_range or (0, MAX_TIMESTAMP)
@@ -145,7 +148,7 @@ class Matcher:
             self.column = qualifier
             self._count = 0
             self.is_done = False
-        elif self.is_done:
+        elif self.is_done and (kind == _PUT or qualifier != _NAMELESS):
             return False
         if timestamp < self._oldest and self._min_versions == 0:
             self.is_done = True
@@ -229,7 +232,7 @@ class Compactor:
             self.column = qualifier
             self._count = 0
             self._is_done = False
-        elif self._is_done:
+        elif self._is_done and (kind == _PUT or qualifier != _NAMELESS):
             return False
         if timestamp < self._oldest and self._min_versions == 0:
             self._is_done = True
