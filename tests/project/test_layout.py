@@ -10,7 +10,8 @@ import pytest
 ROOT = Path(__file__).parents[2]
 FOLDERS = (".ci", "benchmarks", "docs", "src", "tests", "tools")
 FILES = [
-    *(path for path in ROOT.iterdir() if path.is_file()),
+    # In a linked work tree .git is a file, with a path of this machine in it.
+    *(path for path in ROOT.iterdir() if path.is_file() and path.name != ".git"),
     *(path for folder in FOLDERS for path in (ROOT / folder).rglob("*") if path.is_file()),
 ]
 PYTHON = [path for path in FILES if path.suffix == ".py" and "_pb2" not in path.name]
