@@ -79,6 +79,18 @@ class Child:
                 return report
         raise AssertionError(f"no {wanted} from the child: {self.errors()}")
 
+    def tell(self, *command: object) -> None:
+        """Sends a command to a puppet."""
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps(command).encode() + b"\n")
+        self._process.stdin.flush()
+
+    def ask(self, *command: object) -> None:
+        """Sends a command to a puppet and waits until it has done it."""
+        self.tell(*command)
+        report = self.wait_for(did=command[0])
+        assert "error" not in report, report
+
     def kill(self) -> list[Report]:
         """Kills the process with -9 and returns the lines that it had still sent."""
         assert self._process.poll() is None, f"the child ended by itself: {self.errors()}"

@@ -1,0 +1,76 @@
+"""A process that holds a store and does what it is told: `python -m tests.crash.puppet PATH`.
+
+Each line of its input is a command; it answers each with `did`, or with the error's class. It ends,
+closing the store, when its input ends.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from itertools import count
+
+import webtable
+from tests.crash.child import send
+from webtable import Family
+from webtable.errors import WebTableError
+
+
+class Puppet:
+    """The commands."""
+
+    def __init__(self, store: webtable.Store) -> None:
+        self._store = store
+
+    def put(self, table: str, first: int, rows: int, generation: int) -> None:
+        with self._store.table(table).batch() as batch:
+            for number in range(first, first + rows):
+                value = b"%d" % generation * 100
+                batch.put(b"row%06d" % number, {b"f:q": value, b"g:q": value})
+
+    def put_for_ever(self, table: str) -> None:
+        for generation in count():
+            self.put(table, 0, 50, generation)
+
+    def flush(self, table: str) -> None:
+        self._store.table(table).flush()
+
+    def compact(self, table: str) -> None:
+        self._store.table(table).major_compact()
+
+    def create(self, table: str) -> None:
+        self._store.create_table(table, "f", "g")
+
+    def add_family(self, table: str, family: str) -> None:
+        self._store.alter_table(self._store.describe_table(table).with_family(Family(name=family)))
+
+    def truncate(self, table: str) -> None:
+        self._store.truncate_table(table)
+
+    def drop(self, table: str) -> None:
+        self._store.drop_table(table)
+
+
+def main(path: str) -> None:
+    try:
+        store = webtable.open(path)
+    except WebTableError as error:
+        send({"refused": type(error).__name__, "message": str(error)})
+        return
+    with store:
+        send({"opened": os.getpid()})
+        puppet = Puppet(store)
+        for line in sys.stdin:
+            name, *arguments = json.loads(line)
+            command: Callable[..., None] = getattr(puppet, name)
+            try:
+                command(*arguments)
+                send({"did": name})
+            except WebTableError as error:
+                send({"did": name, "error": type(error).__name__, "message": str(error)})
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
