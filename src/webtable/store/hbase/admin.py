@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from google.protobuf.message import Message
 
@@ -18,7 +18,7 @@ from webtable.store.engine import FamilyStats, Region, TableStats
 from webtable.store.hbase.cluster import ADMIN, Cluster, RegionCall
 from webtable.store.hbase.descriptors import schema_from_message, schema_to_message
 from webtable.store.hbase.meta import Place
-from webtable.store.hbase.proto import admin_pb2, base_pb2, master_pb2
+from webtable.store.hbase.proto import admin_pb2, master_pb2
 from webtable.store.hbase.retry import Attempts, translate
 from webtable.store.hbase.wire import RemoteError, RpcError
 from webtable.store.schema import TableSchema
@@ -35,10 +35,6 @@ MEGABYTE = 1 << 20
 _PARALLEL_REGIONS = 8
 _FIRST_POLL_SECONDS = 0.005
 _LAST_POLL_SECONDS = 0.25
-
-
-class _Started(Protocol):
-    proc_id: int
 
 
 class Admin:
@@ -113,10 +109,19 @@ class Admin:
         """Flushes and rewrites all files; returns when the old ones are out of use."""
         self._each_region(table, self._compact_region)
 
+    def split(self, table: str, row: bytes) -> None:
+        """Splits the region that holds a row key, so that a new one begins with it."""
+        attempts = self._attempts(table)
+        place = next(place for place in self._places(table) if place.holds(row))
+        request = master_pb2.SplitTableRegionRequest(split_row=row)
+        region = request.region_info
+        region.region_id = place.region_id
+        region.table_name.CopyFrom(self._names.message(table))
+        region.start_key, region.end_key = place.start, place.stop
+        self._run("SplitRegion", request, master_pb2.SplitTableRegionResponse, attempts)
+
     def regions(self, table: str) -> list[Region]:
         """Returns the regions in key order; their sizes are in whole megabytes."""
-        places = self._places(table)
-        loads = self._loads(table, places)
         return [
             Region(
                 table=table,
@@ -124,9 +129,9 @@ class Admin:
                 start=place.start,
                 stop=place.stop,
                 server=str(place.server),
-                size_bytes=loads[place.name].storefile_size_MB * MEGABYTE,
+                size_bytes=load.storefile_size_MB * MEGABYTE,
             )
-            for place in places
+            for place, load in self._loads(table)
         ]
 
     def stats(self, table: str) -> TableStats:
@@ -135,7 +140,7 @@ class Admin:
         It knows sizes by region only, so a table of several families has one entry for all of
         them together, named `*`.
         """
-        loads = self._loads(table, self._places(table)).values()
+        loads = [load for _, load in self._loads(table)]
         families = self.describe_table(table).families
         total = FamilyStats(
             family=families[0].name if len(families) == 1 else "*",
@@ -223,7 +228,7 @@ class Admin:
             kind = admin_pb2.FlushRegionResponse
             answer = self._on_region(place, "FlushRegion", request, kind, attempts)
             # "Not flushed" may mean that there was nothing, or that the region could not just now.
-            return answer.flushed or not self._memory(place, attempts)
+            return answer.flushed or not self._is_in_memory(place, attempts)
 
         _wait(is_flushed, attempts, "flush")
 
@@ -257,30 +262,36 @@ class Admin:
         answer = self._on_region(place, "GetStoreFile", request, kind, attempts)
         return frozenset(answer.store_file)
 
-    def _memory(self, place: Place, attempts: Attempts) -> int:
-        loads = self._loads(attempts.table, [place])
-        return loads[place.name].mem_store_size_MB  # rounded up: 0 means empty
+    def _is_in_memory(self, place: Place, attempts: Attempts) -> bool:
+        for other, load in self._loads(attempts.table):
+            if other.holds(place.start):
+                return load.mem_store_size_MB > 0  # rounded up: 0 means empty
+        return True
 
-    def _loads(self, table: str, places: Sequence[Place]) -> dict[bytes, admin_pb2.RegionLoad]:
+    def _loads(self, table: str) -> list[tuple[Place, admin_pb2.RegionLoad]]:
+        """Returns the regions and what their servers say about them just now."""
+        full = self._names.full(table)
         request = admin_pb2.GetRegionLoadRequest(table_name=self._names.message(table))
         kind = admin_pb2.GetRegionLoadResponse
-        loads = {place.name: admin_pb2.RegionLoad() for place in places}
-        for server in {place.server for place in places}:
-            answer = self._ask(
-                lambda attempts, server=server: self._cluster.connections.to(  # type: ignore[misc]
-                    server, ADMIN, attempts.deadline.attempt()
-                ).call("GetRegionLoad", request, kind, attempts.deadline.attempt()),
-                table,
-            )
-            for load in answer.message.region_loads:
-                loads[load.region_specifier.value] = load
-        return loads
+
+        def ask(attempts: Attempts) -> list[tuple[Place, admin_pb2.RegionLoad]]:
+            deadline = attempts.deadline
+            places = self._cluster.regions.all(full, deadline)
+            loads: dict[bytes, admin_pb2.RegionLoad] = {}
+            for server in {place.server for place in places}:
+                connection = self._cluster.connections.to(server, ADMIN, deadline.attempt())
+                answer = connection.call("GetRegionLoad", request, kind, deadline.attempt())
+                loads.update(
+                    (load.region_specifier.value, load) for load in answer.message.region_loads
+                )
+            return [(place, loads.get(place.name) or admin_pb2.RegionLoad()) for place in places]
+
+        return self._ask(ask, table)
 
     def _on_region(
         self, place: Place, method: str, request: Message, kind: type[M], attempts: Attempts
     ) -> M:
-        row = place.start
-        call = RegionCall(place.table, row, method, request, kind, service=ADMIN)
+        call = RegionCall(place.table, place.start, method, request, kind, service=ADMIN)
         return self._cluster.call_region(call, attempts).message
 
     def _attempts(self, table: str) -> Attempts:

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from webtable.errors import WebTableError
 from webtable.store.hbase.cluster import CLIENT, Cluster
 from webtable.store.hbase.connection import Call
-from webtable.store.hbase.meta import Place
 from webtable.store.hbase.messages import fill_get, fill_mutation, result_row
+from webtable.store.hbase.meta import Place
 from webtable.store.hbase.proto import base_pb2, client_pb2
 from webtable.store.hbase.retry import Remedy, remedy_for, translate
 from webtable.store.hbase.wire import RpcError, Server, inner_error

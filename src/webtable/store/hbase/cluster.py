@@ -64,9 +64,8 @@ class Connections:
     """One connection for each server and service, made when it is first asked for."""
 
     def __init__(self, location: Location) -> None:
-        self._location = location.text
+        self._location = location
         self._identity = identify(location.auth)
-        self._host_map = dict(location.host_map)
         self._open: dict[tuple[Server, str], Connection] = {}
         self._connecting: dict[tuple[Server, str], threading.Lock] = {}
         self._failures: dict[Server, tuple[float, ConnectFailed]] = {}
@@ -92,14 +91,14 @@ class Connections:
             lock = self._connecting.setdefault(key, threading.Lock())
         with lock:
             if self._is_closed:
-                raise StoreClosed(self._location)
+                raise StoreClosed(self._location.text)
             connection = self._open.get(key)
             if connection is not None and connection.is_open:
                 return connection
             failed_at, failure = self._failures.get(server, (0.0, None))
             if failure is not None and failed_at >= asked_at:
                 raise failure.again()  # who waited for the same attempt need not make its own
-            address = Server(self._host_map.get(server.host, server.host), server.port)
+            address = self._location.address_of(server)
             limit = min(timeout, CONNECT_SECONDS)
             try:
                 connection = Connection(server, service, self._identity, address, limit)
@@ -111,7 +110,7 @@ class Connections:
                 if not self._is_closed:
                     return connection
         connection.close()
-        raise StoreClosed(self._location)
+        raise StoreClosed(self._location.text)
 
     def close(self) -> None:
         """Closes all connections; calls under way fail."""
@@ -128,7 +127,7 @@ class Connections:
             StoreClosed: it was.
         """
         if self._is_closed:
-            raise StoreClosed(self._location)
+            raise StoreClosed(self._location.text)
 
 
 class Cluster:

@@ -1,8 +1,8 @@
 """Schemas as HBase writes them: attributes and settings of a table and its families, as text.
 
-Every attribute that `Family` and `TableSchema` have no field for is kept in their `attributes`. HBase
-keeps two kinds apart, attributes (`NEW_VERSION_BEHAVIOR`) and settings of the configuration
-(`hbase.hstore.time.to.purge.deletes`); a name with a dot is taken for a setting, as in HBase's shell.
+What `Family` and `TableSchema` have no field for is kept in their `attributes`. HBase has two
+kinds, attributes (`NEW_VERSION_BEHAVIOR`) and settings (`hbase.hstore.time.to.purge.deletes`); a
+name with a dot is a setting. What the server adds by itself, at its default, is left out.
 """
 
 from __future__ import annotations

@@ -181,6 +181,9 @@ class HBaseEngine(Engine):
         row = None
         for each in result.resultOrException:
             row = row or _row(each.result, answer, step.table)
+        if row is not None:
+            # They come in the order of the mutations.
+            row.raw_cells = sorted(row.raw_cells, key=lambda cell: cell[0].partition(b":"))
         return CheckResult(result.processed, row)
 
     def commit(

@@ -23,7 +23,7 @@ class Location(NamedTuple):
         parent: the node in ZooKeeper under which the cluster keeps its state.
         namespace: the only namespace to see; None means all, with their names in front.
         timeout_seconds: how long one operation may take, with everything that is tried again.
-        host_map: registered host → host to connect to, for clusters behind NAT.
+        host_map: registered `host` or `host:port` → the one to connect to, for clusters behind NAT.
         auth: the way to prove who calls.
     """
 
@@ -36,12 +36,20 @@ class Location(NamedTuple):
     host_map: tuple[tuple[str, str], ...] = ()
     auth: str = "simple"
 
+    def address_of(self, server: Server) -> Server:
+        """Returns where to connect for a server that the cluster names."""
+        for seen, used in self.host_map:
+            if seen in (server.host, str(server)):
+                host, colon, port = used.partition(":")
+                return Server(host, int(port) if colon else server.port)
+        return server
+
 
 def parse_location(text: str) -> Location:
     """Returns what a location says.
 
-    Options after `?`: `namespace`, `timeout` in seconds, `host_map` (`a=b,c=d`: connect to b
-    where the cluster says a), `auth`.
+    Options after `?`: `namespace`, `timeout` in seconds, `host_map` (`a=b,c:1=d:2`: connect to
+    b where the cluster says a), `auth`.
 
     Raises:
         InvalidRequest: it is not a location of a cluster.
@@ -88,7 +96,7 @@ def _with_option(location: Location, name: str, value: str) -> Location:
             return location._replace(timeout_seconds=seconds)
     if name == "host_map":
         pairs = [pair.partition("=") for pair in value.split(",")]
-        if all(seen and used for seen, _, used in pairs):
+        if all(seen and _is_host(used) for seen, _, used in pairs):
             return location._replace(host_map=tuple((seen, used) for seen, _, used in pairs))
     if name == "auth" and value:
         return location._replace(auth=value)
@@ -96,3 +104,8 @@ def _with_option(location: Location, name: str, value: str) -> Location:
         f"option '{name}={value}' in location '{location.text}' is not one",
         hint="namespace=NAME, timeout=SECONDS, host_map=HOST=HOST,…, auth=simple",
     )
+
+
+def _is_host(text: str) -> bool:
+    host, colon, port = text.partition(":")
+    return bool(host) and (not colon or port.isdigit())

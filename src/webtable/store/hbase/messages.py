@@ -5,8 +5,8 @@ Cells of mutations go beside the message, in the cell block; the message only co
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterable
-from struct import error as StructError
 
 from google.protobuf.internal.containers import RepeatedCompositeFieldContainer
 
@@ -85,7 +85,7 @@ def fill_mutation(
     Raises:
         InvalidRequest: a column or a value is not one.
     """
-    row = mutation.row
+    message.row = row = mutation.row
     if durability != "wal":
         message.durability = _DURABILITY[durability]
     if type(mutation) is Put:
@@ -95,7 +95,6 @@ def fill_mutation(
         if mutation.ttl_ms is not None:
             message.attribute.add(name="_ttl", value=mutation.ttl_ms.to_bytes(8, "big"))
         return size
-    message.row = row
     if isinstance(mutation, Delete):
         message.mutate_type = _Mutation.DELETE
         message.timestamp = MAX_TIMESTAMP if mutation.timestamp is None else mutation.timestamp
@@ -149,7 +148,7 @@ def result_row(result: client_pb2.Result, frame: bytes, at: int) -> tuple[Row | 
         return None, at
     try:
         row, cells, at = read_cells(frame, at, count)
-    except (StructError, IndexError) as exc:
+    except (struct.error, IndexError) as exc:
         raise NotHBase(f"unreadable cells: {exc}", None, maybe_applied=True) from exc
     return Row(row, cells), at
 

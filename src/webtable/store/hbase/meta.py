@@ -6,8 +6,8 @@ region of a row key is the last one that does not sort after `table,row key,:`.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterator
-from struct import error as StructError
 from typing import NamedTuple, Protocol, TypeVar
 
 from google.protobuf.message import DecodeError, Message
@@ -139,7 +139,7 @@ class MetaTable:
                 rows = list(
                     iter_rows(answer.frame, answer.block_at, answer.message.cells_per_result)
                 )
-            except (StructError, IndexError) as exc:
+            except (struct.error, IndexError) as exc:
                 raise NotHBase(f"unreadable cells: {exc}", None) from exc
             yield from rows
             found += len(rows)

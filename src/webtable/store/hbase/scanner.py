@@ -8,14 +8,16 @@ thrown away and the row read again, so that a row is always one consistent view.
 
 from __future__ import annotations
 
+import contextlib
+import struct
+import threading
 from collections.abc import Generator, Iterator, Sequence
-from struct import error as StructError
 
 from webtable.store.hbase.cells import iter_rows, message_cells, read_cells, skip_cells
 from webtable.store.hbase.cluster import CLIENT, Cluster, address_region
 from webtable.store.hbase.connection import Answer, Call, Connection
-from webtable.store.hbase.meta import Place
 from webtable.store.hbase.messages import scan_message
+from webtable.store.hbase.meta import Place
 from webtable.store.hbase.proto import client_pb2
 from webtable.store.hbase.retry import Attempts, translate
 from webtable.store.hbase.wire import NotHBase, RpcError
@@ -27,6 +29,7 @@ __all__ = ["MAX_RESULT_BYTES", "scan_rows"]
 MAX_RESULT_BYTES = 2 << 20
 """What a server puts into one answer at most, of one row too: the rest comes with the next."""
 
+LATE_SECONDS = 30.0
 _ALL_ROWS = 2**31 - 1
 _ScanAnswer = Answer[client_pb2.ScanResponse]
 
@@ -84,7 +87,7 @@ class _Scanner:
             while rows is not None:
                 yield from rows
                 rows = self._next_rows()
-        except (StructError, IndexError) as exc:
+        except (struct.error, IndexError) as exc:
             raise self._unreadable(exc) from exc
         finally:
             self._close()
@@ -99,7 +102,7 @@ class _Scanner:
                 self._reopen(exc, attempts)
                 continue
             if not self._is_done:
-                self._prefetch(attempts)
+                self._prefetch()
             if rows is not None:
                 return rows
             # An answer without rows says that the server is still searching: it is alive.
@@ -144,9 +147,9 @@ class _Scanner:
         self._call = self._connection.submit("Scan", request, deadline.attempt())
         self._sequence += 1
 
-    def _prefetch(self, attempts: Attempts) -> None:
+    def _prefetch(self) -> None:
         try:
-            self._send(attempts)
+            self._send(self._cluster.attempts(self._shown))
         except RpcError:
             self._rewind()  # the error is met again, and dealt with, when more rows are wanted
 
@@ -236,11 +239,12 @@ class _Scanner:
             return
         if scanner_id is not None:
             _close_scanner(connection, scanner_id)
-        if call is not None:
-            if scanner_id is None:
-                call.abandon(lambda late: _close_late(connection, late))
-            else:
-                call.abandon()
+        if call is not None and scanner_id is not None:
+            call.abandon()
+        elif call is not None:
+            # An open under way: only its answer says which scanner is to be closed.
+            with contextlib.suppress(RuntimeError):  # raised while the interpreter ends
+                threading.Thread(target=_close_late, args=(connection, call), daemon=True).start()
 
     def _unreadable(self, exc: Exception) -> Exception:
         server = self._place.server if self._place is not None else None
@@ -275,10 +279,7 @@ def _close_scanner(connection: Connection, scanner_id: int) -> None:
 
 
 def _close_late(connection: Connection, call: Call) -> None:
-    # The scanner of an open that nobody waits for any more.
-    try:
-        response = call.wait(client_pb2.ScanResponse, 0).message
-    except RpcError:
-        return
-    if response.more_results_in_region and response.more_results:
-        _close_scanner(connection, response.scanner_id)
+    with contextlib.suppress(RpcError):
+        response = call.wait(client_pb2.ScanResponse, LATE_SECONDS).message
+        if response.more_results_in_region and response.more_results:
+            _close_scanner(connection, response.scanner_id)

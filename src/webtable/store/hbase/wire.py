@@ -23,6 +23,7 @@ __all__ = [
     "CallTimedOut",
     "ConnectFailed",
     "ConnectionLost",
+    "Frames",
     "NotHBase",
     "RemoteError",
     "RpcError",
@@ -34,6 +35,10 @@ __all__ = [
     "request_frame",
 ]
 
+# What another protocol says first, read as a length, is more than this: "HTTP" is 1.2 GB.
+MAX_RESPONSE_BYTES = 1 << 30
+_SMALL_READ = 1 << 16
+_LARGE_READ = 1 << 20
 CODEC = "org.apache.hadoop.hbase.codec.KeyValueCodec"
 
 
@@ -157,6 +162,49 @@ def request_frame(
     head_size, body_size = _varint(len(head)), _varint(len(body))
     total = len(head_size) + len(head) + len(body_size) + len(body) + len(cells)
     return b"".join((total.to_bytes(4, "big"), head_size, head, body_size, body, cells))
+
+
+class Frames:
+    """Puts frames together from what a socket gives."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._rest = b""
+        self._parts: list[bytes] = []
+        self._missing = 0
+
+    @property
+    def wanted(self) -> int:
+        """How much to ask the socket for."""
+        return min(self._missing, _LARGE_READ) or _SMALL_READ
+
+    def add(self, data: bytes) -> list[bytes]:
+        """Returns the frames that are complete now, without their lengths."""
+        if not data:
+            raise ConnectionLost(f"{self._server} closed the connection", self._server)
+        if self._missing:  # then no more than that was asked for
+            self._parts.append(data)
+            self._missing -= len(data)
+            if self._missing:
+                return []
+            parts, self._parts = self._parts, []
+            return [b"".join(parts)]
+        if self._rest:
+            data = self._rest + data
+        frames: list[bytes] = []
+        at, size = 0, len(data)
+        while size - at >= 4:
+            end = at + 4 + int.from_bytes(data[at : at + 4], "big")
+            if not at + 4 < end <= at + 4 + MAX_RESPONSE_BYTES:
+                raise NotHBase(f"it says {data[at : at + 20]!r}", self._server)
+            if end > size:
+                self._parts, self._missing = [data[at + 4 :]], end - size
+                at = size
+                break
+            frames.append(data[at + 4 : end])
+            at = end
+        self._rest = data[at:]
+        return frames
 
 
 def read_varint(data: bytes, at: int) -> tuple[int, int]:

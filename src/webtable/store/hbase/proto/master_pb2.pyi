@@ -162,30 +162,6 @@ class GetTableDescriptorsResponse(_message.Message):
     table_schema: _containers.RepeatedCompositeFieldContainer[_base_pb2.TableSchema]
     def __init__(self, table_schema: _Optional[_Iterable[_Union[_base_pb2.TableSchema, _Mapping]]] = ...) -> None: ...
 
-class GetTableNamesRequest(_message.Message):
-    __slots__ = ("namespace",)
-    NAMESPACE_FIELD_NUMBER: _ClassVar[int]
-    namespace: str
-    def __init__(self, namespace: _Optional[str] = ...) -> None: ...
-
-class GetTableNamesResponse(_message.Message):
-    __slots__ = ("table_names",)
-    TABLE_NAMES_FIELD_NUMBER: _ClassVar[int]
-    table_names: _containers.RepeatedCompositeFieldContainer[_base_pb2.TableName]
-    def __init__(self, table_names: _Optional[_Iterable[_Union[_base_pb2.TableName, _Mapping]]] = ...) -> None: ...
-
-class GetTableStateRequest(_message.Message):
-    __slots__ = ("table_name",)
-    TABLE_NAME_FIELD_NUMBER: _ClassVar[int]
-    table_name: _base_pb2.TableName
-    def __init__(self, table_name: _Optional[_Union[_base_pb2.TableName, _Mapping]] = ...) -> None: ...
-
-class GetTableStateResponse(_message.Message):
-    __slots__ = ("table_state",)
-    TABLE_STATE_FIELD_NUMBER: _ClassVar[int]
-    table_state: _base_pb2.TableState
-    def __init__(self, table_state: _Optional[_Union[_base_pb2.TableState, _Mapping]] = ...) -> None: ...
-
 class CreateNamespaceRequest(_message.Message):
     __slots__ = ("namespaceDescriptor", "nonce_group", "nonce")
     NAMESPACEDESCRIPTOR_FIELD_NUMBER: _ClassVar[int]
@@ -211,18 +187,6 @@ class ListNamespacesResponse(_message.Message):
     NAMESPACENAME_FIELD_NUMBER: _ClassVar[int]
     namespaceName: _containers.RepeatedScalarFieldContainer[str]
     def __init__(self, namespaceName: _Optional[_Iterable[str]] = ...) -> None: ...
-
-class MoveRegionRequest(_message.Message):
-    __slots__ = ("region", "dest_server_name")
-    REGION_FIELD_NUMBER: _ClassVar[int]
-    DEST_SERVER_NAME_FIELD_NUMBER: _ClassVar[int]
-    region: _base_pb2.RegionSpecifier
-    dest_server_name: _base_pb2.ServerName
-    def __init__(self, region: _Optional[_Union[_base_pb2.RegionSpecifier, _Mapping]] = ..., dest_server_name: _Optional[_Union[_base_pb2.ServerName, _Mapping]] = ...) -> None: ...
-
-class MoveRegionResponse(_message.Message):
-    __slots__ = ()
-    def __init__(self) -> None: ...
 
 class SplitTableRegionRequest(_message.Message):
     __slots__ = ("region_info", "split_row", "nonce_group", "nonce")

@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from webtable.store.hbase.proto import base_pb2 as webtable_dot_store_dot_hbase_dot_proto_dot_base__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n$webtable/store/hbase/proto/rpc.proto\x12\x0ewebtable.hbase\x1a%webtable/store/hbase/proto/base.proto\"<\n\x0fUserInformation\x12\x16\n\x0e\x65\x66\x66\x65\x63tive_user\x18\x01 \x02(\t\x12\x11\n\treal_user\x18\x02 \x01(\t\"\xaf\x01\n\x10\x43onnectionHeader\x12\x32\n\tuser_info\x18\x01 \x01(\x0b\x32\x1f.webtable.hbase.UserInformation\x12\x14\n\x0cservice_name\x18\x02 \x01(\t\x12\x1e\n\x16\x63\x65ll_block_codec_class\x18\x03 \x01(\t\x12\x31\n\x0cversion_info\x18\x05 \x01(\x0b\x32\x1b.webtable.hbase.VersionInfo\"\x1f\n\rCellBlockMeta\x12\x0e\n\x06length\x18\x01 \x01(\r\"\xa7\x01\n\rRequestHeader\x12\x0f\n\x07\x63\x61ll_id\x18\x01 \x01(\r\x12\x13\n\x0bmethod_name\x18\x03 \x01(\t\x12\x15\n\rrequest_param\x18\x04 \x01(\x08\x12\x36\n\x0f\x63\x65ll_block_meta\x18\x05 \x01(\x0b\x32\x1d.webtable.hbase.CellBlockMeta\x12\x10\n\x08priority\x18\x06 \x01(\r\x12\x0f\n\x07timeout\x18\x07 \x01(\r\"\x97\x01\n\x11\x45xceptionResponse\x12\x1c\n\x14\x65xception_class_name\x18\x01 \x01(\t\x12\x13\n\x0bstack_trace\x18\x02 \x01(\t\x12\x10\n\x08hostname\x18\x03 \x01(\t\x12\x0c\n\x04port\x18\x04 \x01(\x05\x12\x14\n\x0c\x64o_not_retry\x18\x05 \x01(\x08\x12\x19\n\x11server_overloaded\x18\x06 \x01(\x08\"\x8f\x01\n\x0eResponseHeader\x12\x0f\n\x07\x63\x61ll_id\x18\x01 \x01(\r\x12\x34\n\texception\x18\x02 \x01(\x0b\x32!.webtable.hbase.ExceptionResponse\x12\x36\n\x0f\x63\x65ll_block_meta\x18\x03 \x01(\x0b\x32\x1d.webtable.hbase.CellBlockMeta')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n$webtable/store/hbase/proto/rpc.proto\x12\x0ewebtable.hbase\x1a%webtable/store/hbase/proto/base.proto\"<\n\x0fUserInformation\x12\x16\n\x0e\x65\x66\x66\x65\x63tive_user\x18\x01 \x02(\t\x12\x11\n\treal_user\x18\x02 \x01(\t\"\xaf\x01\n\x10\x43onnectionHeader\x12\x32\n\tuser_info\x18\x01 \x01(\x0b\x32\x1f.webtable.hbase.UserInformation\x12\x14\n\x0cservice_name\x18\x02 \x01(\t\x12\x1e\n\x16\x63\x65ll_block_codec_class\x18\x03 \x01(\t\x12\x31\n\x0cversion_info\x18\x05 \x01(\x0b\x32\x1b.webtable.hbase.VersionInfo\"\x1f\n\rCellBlockMeta\x12\x0e\n\x06length\x18\x01 \x01(\r\"\x95\x01\n\rRequestHeader\x12\x0f\n\x07\x63\x61ll_id\x18\x01 \x01(\r\x12\x13\n\x0bmethod_name\x18\x03 \x01(\t\x12\x15\n\rrequest_param\x18\x04 \x01(\x08\x12\x36\n\x0f\x63\x65ll_block_meta\x18\x05 \x01(\x0b\x32\x1d.webtable.hbase.CellBlockMeta\x12\x0f\n\x07timeout\x18\x07 \x01(\r\"\x97\x01\n\x11\x45xceptionResponse\x12\x1c\n\x14\x65xception_class_name\x18\x01 \x01(\t\x12\x13\n\x0bstack_trace\x18\x02 \x01(\t\x12\x10\n\x08hostname\x18\x03 \x01(\t\x12\x0c\n\x04port\x18\x04 \x01(\x05\x12\x14\n\x0c\x64o_not_retry\x18\x05 \x01(\x08\x12\x19\n\x11server_overloaded\x18\x06 \x01(\x08\"\x8f\x01\n\x0eResponseHeader\x12\x0f\n\x07\x63\x61ll_id\x18\x01 \x01(\r\x12\x34\n\texception\x18\x02 \x01(\x0b\x32!.webtable.hbase.ExceptionResponse\x12\x36\n\x0f\x63\x65ll_block_meta\x18\x03 \x01(\x0b\x32\x1d.webtable.hbase.CellBlockMeta')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -39,9 +39,9 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_CELLBLOCKMETA']._serialized_start=335
   _globals['_CELLBLOCKMETA']._serialized_end=366
   _globals['_REQUESTHEADER']._serialized_start=369
-  _globals['_REQUESTHEADER']._serialized_end=536
-  _globals['_EXCEPTIONRESPONSE']._serialized_start=539
-  _globals['_EXCEPTIONRESPONSE']._serialized_end=690
-  _globals['_RESPONSEHEADER']._serialized_start=693
-  _globals['_RESPONSEHEADER']._serialized_end=836
+  _globals['_REQUESTHEADER']._serialized_end=518
+  _globals['_EXCEPTIONRESPONSE']._serialized_start=521
+  _globals['_EXCEPTIONRESPONSE']._serialized_end=672
+  _globals['_RESPONSEHEADER']._serialized_start=675
+  _globals['_RESPONSEHEADER']._serialized_end=818
 # @@protoc_insertion_point(module_scope)

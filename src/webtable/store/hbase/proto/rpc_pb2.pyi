@@ -33,20 +33,18 @@ class CellBlockMeta(_message.Message):
     def __init__(self, length: _Optional[int] = ...) -> None: ...
 
 class RequestHeader(_message.Message):
-    __slots__ = ("call_id", "method_name", "request_param", "cell_block_meta", "priority", "timeout")
+    __slots__ = ("call_id", "method_name", "request_param", "cell_block_meta", "timeout")
     CALL_ID_FIELD_NUMBER: _ClassVar[int]
     METHOD_NAME_FIELD_NUMBER: _ClassVar[int]
     REQUEST_PARAM_FIELD_NUMBER: _ClassVar[int]
     CELL_BLOCK_META_FIELD_NUMBER: _ClassVar[int]
-    PRIORITY_FIELD_NUMBER: _ClassVar[int]
     TIMEOUT_FIELD_NUMBER: _ClassVar[int]
     call_id: int
     method_name: str
     request_param: bool
     cell_block_meta: CellBlockMeta
-    priority: int
     timeout: int
-    def __init__(self, call_id: _Optional[int] = ..., method_name: _Optional[str] = ..., request_param: _Optional[bool] = ..., cell_block_meta: _Optional[_Union[CellBlockMeta, _Mapping]] = ..., priority: _Optional[int] = ..., timeout: _Optional[int] = ...) -> None: ...
+    def __init__(self, call_id: _Optional[int] = ..., method_name: _Optional[str] = ..., request_param: _Optional[bool] = ..., cell_block_meta: _Optional[_Union[CellBlockMeta, _Mapping]] = ..., timeout: _Optional[int] = ...) -> None: ...
 
 class ExceptionResponse(_message.Message):
     __slots__ = ("exception_class_name", "stack_trace", "hostname", "port", "do_not_retry", "server_overloaded")
