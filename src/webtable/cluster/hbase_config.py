@@ -119,10 +119,7 @@ def _core_site(folder: Path, ports: Mapping[str, int]) -> dict[str, str]:
     return {
         "fs.defaultFS": f"hdfs://{HOST}:{ports['namenode']}",
         "hadoop.tmp.dir": str(folder / "tmp"),
-        # All processes start together. Who comes before the name node asks again: 5 times a
-        # second, for a minute.
-        "dfs.client.retry.policy.enabled": "true",
-        "dfs.client.retry.policy.spec": "200,300",
+        # As in `_hdfs_site`, for the data node.
         "ipc.client.connect.max.retries": "300",
         "ipc.client.connect.retry.interval": "200",
     }
@@ -131,6 +128,10 @@ def _core_site(folder: Path, ports: Mapping[str, int]) -> dict[str, str]:
 def _hdfs_site(folder: Path, ports: Mapping[str, int]) -> dict[str, str]:
     return {
         "dfs.client.block.write.replace-datanode-on-failure.policy": "NEVER",
+        # All processes start together. Who comes before the name node asks again: 5 times a
+        # second, for a minute.
+        "dfs.client.retry.policy.enabled": "true",
+        "dfs.client.retry.policy.spec": "200,300",
         "dfs.datanode.address": f"{HOST}:{ports['datanode']}",
         "dfs.datanode.data.dir": str(folder / "data" / "datanode"),
         "dfs.datanode.hostname": HOST,

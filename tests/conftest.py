@@ -1,0 +1,37 @@
+"""One HBase for the whole run, started when the first test asks for it.
+
+With `WEBTABLE_TEST_HBASE=hbase://…` the tests use that cluster instead and start none.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from webtable.cluster.hbase_state import ClusterSettings
+from webtable.cluster.local_hbase import LocalHBase
+
+
+@pytest.fixture(scope="session")
+def local_hbase(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[LocalHBase | None]:
+    """The cluster that all tests share; None when the run was given one."""
+    if os.environ.get("WEBTABLE_TEST_HBASE"):
+        yield None
+        return
+    # Should the run be killed, the cluster goes too.
+    settings = ClusterSettings(profile="tests", ends_with_caller=True)
+    cluster = LocalHBase(tmp_path_factory.mktemp("hbase"), settings)
+    cluster.up()
+    yield cluster
+    # The logs of a run that failed are worth keeping.
+    cluster.down(delete=not request.session.testsfailed, grace_seconds=0)
+
+
+@pytest.fixture(scope="session")
+def hbase_location(local_hbase: LocalHBase | None) -> str:
+    """Where the shared HBase is; use names of your own in it."""
+    return local_hbase.location if local_hbase else os.environ["WEBTABLE_TEST_HBASE"]
