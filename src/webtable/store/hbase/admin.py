@@ -33,8 +33,9 @@ PROCEDURE_FACTOR = 5
 
 MEGABYTE = 1 << 20
 _PARALLEL_REGIONS = 8
-_FIRST_POLL_SECONDS = 0.005
-_LAST_POLL_SECONDS = 0.25
+POLL_SHARE = 0.1
+SHORTEST_POLL_SECONDS = 0.005
+LONGEST_POLL_SECONDS = 1.0
 
 
 class Admin:
@@ -299,8 +300,11 @@ class Admin:
 
 
 def _wait(is_done: Callable[[], bool], attempts: Attempts, what: str) -> None:
-    pause = _FIRST_POLL_SECONDS
+    began = time.monotonic()
     while not is_done():
+        # Short waits end promptly, long ones ask seldom: each pause is a part of what has passed.
+        passed = time.monotonic() - began
+        pause = min(max(passed * POLL_SHARE, SHORTEST_POLL_SECONDS), LONGEST_POLL_SECONDS)
         if attempts.deadline.remaining() < pause:
             raise Timeout(
                 f"{what} of table '{attempts.table}' is not done after "
@@ -308,4 +312,3 @@ def _wait(is_done: Callable[[], bool], attempts: Attempts, what: str) -> None:
                 hint="it goes on in the cluster; look again later",
             )
         time.sleep(pause)
-        pause = min(pause * 1.5, _LAST_POLL_SECONDS)

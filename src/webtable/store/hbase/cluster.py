@@ -6,7 +6,7 @@ leaves this class is an answer or an error of `webtable.errors`.
 
 from __future__ import annotations
 
-import random
+import secrets
 import threading
 import time
 from collections.abc import Callable
@@ -137,7 +137,7 @@ class Cluster:
         self.location = location
         self.names = Names(location.namespace)
         self.connections = Connections(location)
-        self.nonce_group = random.getrandbits(63) | 1
+        self.nonce_group = secrets.randbits(63) | 1
         self.meta = MetaTable(self._call_meta)
         self.regions = RegionCache(self.meta, self.names)
         self._registry: Registry = (
@@ -169,7 +169,7 @@ class Cluster:
 
     def nonce(self) -> int:
         """Returns a number by which a server knows a call that is sent again."""
-        return random.getrandbits(63) | 1
+        return secrets.randbits(63) | 1
 
     def call_region(self, call: RegionCall[M], attempts: Attempts) -> Answer[M]:
         """Calls the server that has a row, wherever it may go meanwhile.

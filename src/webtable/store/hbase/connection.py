@@ -1,7 +1,7 @@
 """One TCP connection to one service of one server: many calls in flight, answered in any order.
 
-It has no thread of its own. Of the threads that wait for answers one reads, and hands each answer to
-the call that it belongs to; when its own has come, the next one reads. A thread that is alone thus
+It has no thread of its own. Of the threads that wait for answers one reads, and hands each to the
+call that it belongs to; when its own has come, the next one reads. A thread that is alone thus
 waits in the socket itself, which is quicker by a third than to be woken by a reader thread.
 When the connection breaks, every call under way fails with `ConnectionLost`.
 """
