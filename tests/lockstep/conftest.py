@@ -11,10 +11,10 @@ import pytest
 import webtable
 from tests.lockstep.driver import Dropper, StoredCell
 from tests.lockstep.programs import SCHEMAS
-from webtable import Store
+from webtable import CellType, Store
 from webtable.store.model import split_column
 from webtable.store.rocks.engine import RocksEngine
-from webtable.store.rocks.keys import encode_key
+from webtable.store.rocks.keys import TAGGED, encode_key
 
 
 def with_tables(store: Store) -> Store:
@@ -54,7 +54,9 @@ def drop(embedded: Store) -> Dropper:
         families = engine._admin.table(table).families
         for cell in cells:
             family, qualifier = split_column(cell.column)
-            key = encode_key(cell.row, qualifier or b"", cell.timestamp, cell.type)
-            families[family].rocks.delete(key)
+            kinds = (cell.type, TAGGED) if cell.type == CellType.PUT else (cell.type,)
+            for kind in kinds:
+                key = encode_key(cell.row, qualifier or b"", cell.timestamp, kind)
+                families[family].rocks.delete(key)
 
     return drop_cells

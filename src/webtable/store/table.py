@@ -18,6 +18,7 @@ from webtable.store.mutation import (
     Increment,
     Mutation,
     Put,
+    check_column,
     check_durability,
     check_one_row,
 )
@@ -132,7 +133,7 @@ class Table:
         if one_version and not chosen:
             raise InvalidRequest("one_version needs columns", hint="name families or columns")
         for column in chosen:
-            if b":" in column:
+            if b":" in check_column(column, whole_family=True):
                 (delete.version if one_version else delete.column)(column, timestamp)
             elif not one_version:
                 delete.family(column, timestamp)
@@ -259,7 +260,8 @@ class Batch:
         """Adds a delete of a row, or of families and columns with all their versions."""
         delete = Delete(row, timestamp=timestamp)
         for column in _columns(columns):
-            (delete.column if b":" in column else delete.family)(column, timestamp)
+            is_whole = b":" not in check_column(column, whole_family=True)
+            (delete.family if is_whole else delete.column)(column, timestamp)
         self.add(delete)
 
     def add(self, mutation: Mutation) -> None:

@@ -7,7 +7,6 @@ the next writer removes those.
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Sequence
 from itertools import pairwise
@@ -41,7 +40,8 @@ class RocksAdmin:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._lock = threading.RLock()
+        # One lock for tables and writes: a write may have to note something about its table.
+        self._lock = database.commits
         self._followed = 0.0
         self.tables: dict[str, OpenTable] = {}
         self._load()
@@ -66,7 +66,8 @@ class RocksAdmin:
         families = {}
         for schema in entry.schema.families:
             rocks, handle = self._database.family(entry.column_families[schema.name])
-            families[schema.name.encode()] = OpenFamily(schema, rocks, handle)
+            is_tagged = schema.name in entry.tagged
+            families[schema.name.encode()] = OpenFamily(schema, rocks, handle, is_tagged=is_tagged)
         return OpenTable(entry, families)
 
     def _drop_orphans(self) -> None:
@@ -143,7 +144,7 @@ class RocksAdmin:
             return
         if not now and time.monotonic() - self._followed < _FOLLOW_SECONDS:
             return
-        with self._lock, self._database.commits:
+        with self._lock:
             self._database.catch_up()
             if int(self._database.root.get(CATALOG_KEY) or b"0") != self._counter:
                 self.tables = {}
@@ -186,7 +187,8 @@ class RocksAdmin:
             }
             added = [family.name for family in schema.families if family.name not in kept]
             created = self._new_families(schema, added)
-            self._store(TableEntry(schema, entry.splits, {**kept, **created}), schema.name)
+            tagged = tuple(each for each in entry.tagged if each in kept)
+            self._store(TableEntry(schema, entry.splits, {**kept, **created}, tagged), schema.name)
             self._drop_families(list(old.values()))
 
     def truncate(self, name: str) -> None:
@@ -208,6 +210,18 @@ class RocksAdmin:
             self._counter += 1
             self._store(None, name)
             self._drop_families(list(entry.column_families.values()))
+
+    def tag_family(self, table: OpenTable, family: OpenFamily) -> None:
+        """Notes that the puts of a family are tagged from now on; see `keys.py`."""
+        name = family.schema.name
+        with self._lock:
+            entry = self.table(table.schema.name).entry
+            if name not in entry.tagged:
+                tagged = (*entry.tagged, name)
+                changed = TableEntry(entry.schema, entry.splits, entry.column_families, tagged)
+                self._store(changed, entry.schema.name)
+            family.is_tagged = True
+            table.places.clear()
 
     def _drop_families(self, names: Sequence[str]) -> None:
         for name in names:

@@ -4,8 +4,8 @@ On-disk: changing this needs a new format version. In RocksDB's default column f
 
     "catalog"       → a counter, moved by every change of tables; names new column families and
                       tells readers in other processes to open the store again
-    "table " + name → JSON: the schema, the split keys in hex, and for each family the RocksDB
-                      column family that holds it
+    "table " + name → JSON: the schema, the split keys in hex, for each family the RocksDB column
+                      family that holds it, and the families whose puts are tagged (`keys.py`)
 
 A family's RocksDB column family is named `table/family/N` with N from the counter, so that a
 dropped and a new family of one name never meet.
@@ -36,6 +36,7 @@ class TableEntry(msgspec.Struct, frozen=True):
     schema: TableSchema
     splits: tuple[str, ...]
     column_families: dict[str, str]
+    tagged: tuple[str, ...] = ()
 
 
 def table_key(name: str) -> bytes:
@@ -84,10 +85,13 @@ class OpenFamily:
     `columns` remembers the columns' names by their escaped, ended qualifiers.
     """
 
-    __slots__ = ("_prefix", "columns", "handle", "rocks", "schema")
+    __slots__ = ("_prefix", "columns", "handle", "is_tagged", "rocks", "schema")
 
-    def __init__(self, schema: Family, rocks: Rdict, handle: ColumnFamily) -> None:
+    def __init__(
+        self, schema: Family, rocks: Rdict, handle: ColumnFamily, *, is_tagged: bool
+    ) -> None:
         self.schema = schema
+        self.is_tagged = is_tagged
         self.rocks: Any = rocks  # Any: rocksdict's own stubs type keys and values loosely
         self.handle: Any = handle
         self._prefix = schema.name.encode() + b":"
@@ -105,7 +109,11 @@ class OpenFamily:
 
 
 class OpenTable:
-    """A table with its families, in the order of their names."""
+    """A table with its families, in the order of their names.
+
+    `places` remembers where untagged puts of a column go: the column family, and the escaped, ended
+    qualifier.
+    """
 
     __slots__ = ("entry", "families", "places", "reads", "schema")
 
@@ -135,19 +143,16 @@ class OpenTable:
         for family in self.families.values():
             family.rocks = family.handle = _CLOSED
 
-    def place(self, column: bytes) -> tuple[ColumnFamily, bytes]:
-        """Returns where a column's cells go: the column family, and the escaped, ended qualifier.
+    def check_column(self, column: bytes) -> None:
+        """Makes sure that a column can be written, and remembers where its puts go.
 
         Raises:
             InvalidRequest: the column is not well formed.
             FamilyNotFound: the table has no such family.
         """
-        # Keyed by the object's bytes: a str or None finds nothing and is refused below.
-        place = self.places.get(column)
-        if place is None:
-            name, _, qualifier = check_column(column).partition(b":")
+        name, _, qualifier = check_column(column).partition(b":")
+        family = self.family(name)
+        if not family.is_tagged:
             if len(self.places) >= _CACHED_COLUMNS:
                 self.places.clear()
-            place = (self.family(name).handle, escape(qualifier) + b"\x00")
-            self.places[column] = place
-        return place
+            self.places[column] = (family.handle, escape(qualifier) + b"\x00")

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from rocksdict import WriteBatch
 
-from webtable.store.model import MAX_TIMESTAMP
+from webtable.store.model import MAX_TIMESTAMP, CellType
 from webtable.store.rocks.catalog import OpenFamily
 from webtable.store.rocks.database import Database
 from webtable.store.rocks.keys import (
-    PUT_BYTE,
     SUFFIX_BYTES,
-    WITH_TTL,
+    TAGGED,
+    decode_tagged,
     decode_timestamp,
-    decode_value,
+    is_put,
 )
 from webtable.store.rocks.visibility import Compactor
 
@@ -71,9 +71,12 @@ def _chunk(
             compactor.start_row()
         stored = seeker.value()
         suffix = key[-SUFFIX_BYTES:]
-        ttl_ms = decode_value(stored)[1] if stored[-1] == WITH_TTL else None
+        kind = 255 - suffix[8]
+        ttl_ms = None
+        if kind == TAGGED:
+            kind, ttl_ms = CellType.PUT, decode_tagged(stored)[1]
         qualifier = key[size:-SUFFIX_BYTES]
-        if not compactor.keeps(qualifier, decode_timestamp(suffix), 255 - suffix[8], ttl_ms):
+        if not compactor.keeps(qualifier, decode_timestamp(suffix), kind, ttl_ms):
             doomed.append(key)
         seen += 1
         seeker.next()
@@ -87,7 +90,7 @@ def _earliest_put(family: OpenFamily) -> int:
     seeker.seek_to_first()
     while seeker.valid():
         key = seeker.key()
-        if key[-1] == PUT_BYTE:
+        if is_put(255 - key[-1]):
             earliest = min(earliest, decode_timestamp(key[-SUFFIX_BYTES:]))
         seeker.next()
     seeker.status()

@@ -1,17 +1,12 @@
-"""One RocksDB database on disk: opening, locking, durability, and rocksdict's errors made ours.
+"""One RocksDB database on disk: opening it to write or to follow, column families, durability.
 
-A store's directory holds RocksDB's files and three of our own: `WEBTABLE` says that it is a store
-and of which format, `WRITER` who has it open for writing, `ACKNOWLEDGED` how far its writes were
-acknowledged (see `marks.py`).
+A store's directory holds RocksDB's files and three of our own: `WEBTABLE` and `WRITER` (see
+`location.py`), and `ACKNOWLEDGED` (see `marks.py`).
 """
 
 from __future__ import annotations
 
-import errno
-import json
-import os
 import shutil
-import socket
 import tempfile
 import threading
 import time
@@ -25,7 +20,6 @@ from rocksdict import (
     Cache,
     Checkpoint,
     ColumnFamily,
-    DbClosedError,
     DBCompressionType,
     DBRecoveryMode,
     Options,
@@ -34,29 +28,17 @@ from rocksdict import (
     WriteOptions,
 )
 
-from webtable.errors import (
-    CorruptData,
-    DiskFull,
-    FormatVersionError,
-    InvalidRequest,
-    RegionBusy,
-    StorageError,
-    StoreClosed,
-    StoreLocked,
-    StoreNotFound,
-    WebTableError,
-)
+from webtable.errors import CorruptData, InvalidRequest, RegionBusy
 from webtable.store.mutation import Durability
-from webtable.store.rocks.keys import FORMAT_VERSION
+from webtable.store.rocks.faults import translated
+from webtable.store.rocks.location import FORMAT_FILE, WriterLock, check_format, file_list_state
 from webtable.store.rocks.marks import Marks
 from webtable.store.schema import Compression, Family
 
-__all__ = ["Database", "translated"]
+__all__ = ["Database"]
 
 T = TypeVar("T")
 
-_FORMAT_FILE = "WEBTABLE"
-_WRITER_FILE = "WRITER"
 _MIB = 1024 * 1024
 _WRITE_BUFFERS = 256 * _MIB  # for the whole database, however many families it has
 _WAL_LIMIT = 128 * _MIB  # what opening after a crash has to replay at most
@@ -79,53 +61,6 @@ _COMPRESSION: dict[Compression, Callable[[], DBCompressionType]] = {
 }
 
 
-class translated:  # noqa: N801 - it reads as a word: with translated(path)
-    """Turns what rocksdict and the system raise about the store at `path` into our errors.
-
-    One object serves any number of `with` blocks, also at once: every read enters one.
-    """
-
-    __slots__ = ("path",)
-
-    def __init__(self, path: str) -> None:
-        self.path = path
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if error is not None and isinstance(error, Exception):
-            ours = _translate(error, self.path)
-            if ours is not error:
-                raise ours from error
-
-
-def _translate(exc: Exception, path: str) -> Exception:
-    if isinstance(exc, WebTableError):
-        return exc
-    text = str(exc)
-    if isinstance(exc, DbClosedError):
-        return StoreClosed(path)
-    if (isinstance(exc, OSError) and exc.errno == errno.ENOSPC) or "No space left" in text:
-        return DiskFull(
-            f"the disk of store '{path}' is full: {text}",
-            hint="make room, then open the store again; what was acknowledged is kept",
-        )
-    if isinstance(exc, OSError):
-        return StorageError(
-            f"store '{path}' cannot be used: {text}", hint="check the path and its permissions"
-        )
-    # rocksdict raises bare Exceptions; anything more specific is a mistake of the caller's or ours.
-    if type(exc) is not Exception:
-        return exc
-    if "Corruption" in text or "No such file" in text or "does not exist" in text:
-        return CorruptData(
-            f"store '{path}' is damaged: {text}",
-            hint="check the disk, then restore the store from a checkpoint",
-        )
-    return StorageError(f"store '{path}' failed: {text}", hint="check the disk and its permissions")
-
-
 class Database:
     """RocksDB behind our rules: one writer, any number of readers, our errors only.
 
@@ -142,34 +77,37 @@ class Database:
         self.follower_path: str | None = None
         self._cache = Cache(_BLOCK_CACHE)
         self._handles: dict[str, tuple[Rdict, ColumnFamily]] = {}
-        self._marks: Marks | None = None
+        self._marks = Marks(path)
+        self._lock: WriterLock | None = None
         self._has_unlogged = False
         self._writes = {name: _write_options(name) for name in ("sync", "wal", "none")}
-        _check_format(path, create=create and not read_only)
+        check_format(path, create=create and not read_only)
         with translated(path):
             self._root: Any = self._open_follower() if read_only else self._open_writer()
 
     # Opening
 
     def _open_writer(self) -> Rdict:
-        holder = Path(self.path, _WRITER_FILE)
-        self._marks = Marks(self.path)
-        if self._marks.exists and holder.exists():
-            # The last writer died. See what its log gives back before anything is changed.
-            self._check_acknowledged()
+        self._lock = WriterLock(self.path)
         try:
+            promised = self._marks.promised()
+            if self._lock.was_killed:
+                # See what its log gives back before anything is changed.
+                reader = self._rocks(AccessType.read_only(False))
+                recovered = reader.latest_sequence_number()
+                reader.close()
+                self._marks.check(promised, recovered)
             root = self._rocks(AccessType.read_write())
-        except Exception as exc:
-            if "LOCK" in str(exc) or "lock" in str(exc):
-                raise StoreLocked(
-                    f"store '{self.path}' is open for writing{_read_holder(holder)}",
-                    hint="close it there, or open it read-only",
-                ) from exc
+            try:
+                self._marks.check(promised, root.latest_sequence_number())
+                self._marks.open(root.latest_sequence_number())
+            except BaseException:
+                root.close()
+                raise
+        except BaseException:
+            # Whoever opens it next finds what this one found.
+            self._lock.release(is_clean=not self._lock.was_killed)
             raise
-        holder.write_text(
-            json.dumps({"pid": os.getpid(), "host": socket.gethostname(), "since": time.time()})
-        )
-        self._marks.open(root.latest_sequence_number())
         return root
 
     def _open_follower(self) -> Rdict:
@@ -177,11 +115,16 @@ class Database:
         access = AccessType.secondary(self.follower_path)
         try:
             follower = self._undisturbed(lambda: self._rocks(access), result_counts=False)
-            self._undisturbed(follower.try_catch_up_with_primary)
+            self._catch_up(follower)
         except BaseException:
             shutil.rmtree(self.follower_path, ignore_errors=True)
             raise
         return follower
+
+    def _catch_up(self, follower: Rdict) -> None:
+        promised = self._marks.promised()
+        self._undisturbed(follower.try_catch_up_with_primary)
+        self._marks.check(promised, follower.latest_sequence_number())
 
     def _undisturbed(self, read: Callable[[], T], *, result_counts: bool = True) -> T:
         """Reads the writer's files at a moment at which it does not change the list of them.
@@ -192,36 +135,24 @@ class Database:
         """
         deadline = time.monotonic() + _FOLLOWER_PATIENCE_SECONDS
         while True:
-            before = _file_list_state(self.path)
+            before = file_list_state(self.path)
             try:
                 result = read()
             except Exception:
-                if _file_list_state(self.path) == before or time.monotonic() > deadline:
+                if file_list_state(self.path) == before or time.monotonic() > deadline:
                     raise
                 continue
-            if not result_counts or _file_list_state(self.path) == before:
+            if not result_counts or file_list_state(self.path) == before:
                 return result
             if time.monotonic() > deadline:
                 raise RegionBusy(
                     f"store '{self.path}' changes too fast to be followed", hint="try again"
                 )
 
-    def _check_acknowledged(self) -> None:
-        assert self._marks is not None
-        try:
-            reader = self._rocks(AccessType.read_only(False))
-        except Exception as exc:
-            if "lock" in str(exc).lower():
-                return
-            raise
-        recovered = reader.latest_sequence_number()
-        reader.close()
-        self._marks.check(recovered, self.path)
-
     def _rocks(self, access: AccessType) -> Rdict:
         exists = Path(self.path, "CURRENT").exists()
         names = Rdict.list_cf(self.path, Options(raw_mode=True)) if exists else ["default"]
-        if not exists and self._marks is not None and self._marks.exists:
+        if not exists and (self.read_only or any(Path(self.path).glob("MANIFEST-*"))):
             raise CorruptData(
                 f"store '{self.path}' has lost its file CURRENT",
                 hint="restore the store from a checkpoint",
@@ -310,7 +241,7 @@ class Database:
             self._root.write(batch, self._writes[durability])
             if durability == "none":
                 self._has_unlogged = True
-            elif self._marks is not None:
+            else:
                 self._marks.move(self._root.latest_sequence_number(), synced=durability == "sync")
 
     def flush(self, names: list[str]) -> None:
@@ -341,12 +272,12 @@ class Database:
         with self.commits:
             Checkpoint(self._root).create_checkpoint(target)
             self._has_unlogged = False
-        shutil.copy(Path(self.path, _FORMAT_FILE), Path(target, _FORMAT_FILE))
+        shutil.copy(Path(self.path, FORMAT_FILE), Path(target, FORMAT_FILE))
 
     def catch_up(self) -> None:
         """Lets a follower see what the writer has written by now."""
         with self.commits:
-            self._undisturbed(self._root.try_catch_up_with_primary)
+            self._catch_up(self._root)
 
     def reopen(self) -> None:
         """Opens a follower again, so that it sees new column families."""
@@ -363,16 +294,17 @@ class Database:
             if self._is_released:
                 return
             self._is_released = True
+            is_clean = False
             try:
                 if not self.read_only:
                     self.flush(list(self._handles))
                     self._root.flush()
+                is_clean = True
             finally:
                 self._release()
-                if self._marks is not None:
-                    self._marks.close()
-            if not self.read_only:
-                Path(self.path, _WRITER_FILE).unlink(missing_ok=True)
+                self._marks.close()
+                if self._lock is not None:
+                    self._lock.release(is_clean=is_clean)
 
     def _release(self) -> None:
         for rocks, _ in self._handles.values():
@@ -384,83 +316,8 @@ class Database:
             self.follower_path = None
 
 
-def _file_list_state(path: str) -> tuple[str, int] | None:
-    """Returns which file lists the database's files, and its size; None when there is none."""
-    try:
-        name = Path(path, "CURRENT").read_text().strip()
-        return name, Path(path, name).stat().st_size
-    except OSError:
-        return None
-
-
 def _write_options(durability: str) -> Any:
     options: Any = WriteOptions()  # its stub takes the attribute disable_wal for a method
     options.sync = durability == "sync"
     options.disable_wal = durability == "none"
     return options
-
-
-def _read_holder(path: Path) -> str:
-    try:
-        holder = json.loads(path.read_text())
-        return f" by process {holder['pid']} on {holder['host']}"
-    except (OSError, ValueError, KeyError):
-        return " by another process"
-
-
-def _check_format(path: str, *, create: bool) -> None:
-    """Makes sure that `path` is a store of a format that this program knows, or makes it one."""
-    directory, file = Path(path), Path(path, _FORMAT_FILE)
-    try:
-        text = file.read_text()
-    except FileNotFoundError:
-        text = ""
-    except NotADirectoryError as exc:
-        raise StoreNotFound(f"'{path}' is a file, not a store", hint="name a directory") from exc
-    except OSError as exc:
-        raise StorageError(f"'{file}' cannot be read: {exc}", hint="check its permissions") from exc
-    if text:
-        _check_version(path, text)
-        return
-    _make_store(directory, file, create=create)
-
-
-def _make_store(directory: Path, file: Path, *, create: bool) -> None:
-    if directory.exists() and not directory.is_dir():
-        raise StoreNotFound(f"'{directory}' is a file, not a store", hint="name a directory")
-    if Path(directory, "CURRENT").exists():
-        raise CorruptData(
-            f"'{directory}' holds a database without the file {_FORMAT_FILE}",
-            hint="it is not a store of this program, or was damaged: restore a checkpoint",
-        )
-    if directory.exists() and any(directory.iterdir()) and not file.exists():
-        raise StoreNotFound(
-            f"directory '{directory}' is not empty and not a store",
-            hint="name another directory, or an empty one to make a store in",
-        )
-    if not create:
-        raise StoreNotFound(
-            f"there is no store at '{directory}'", hint="check the path, or create one by writing"
-        )
-    with translated(str(directory)):
-        directory.mkdir(parents=True, exist_ok=True)
-        draft = file.with_suffix(".new")
-        draft.write_text(json.dumps({"format": FORMAT_VERSION, "engine": "rocksdb"}) + "\n")
-        with draft.open() as handle:
-            os.fsync(handle.fileno())
-        draft.replace(file)
-
-
-def _check_version(path: str, text: str) -> None:
-    try:
-        version = int(json.loads(text)["format"])
-    except (ValueError, KeyError, TypeError) as exc:
-        raise CorruptData(
-            f"the file {_FORMAT_FILE} of store '{path}' is damaged",
-            hint="restore the store from a checkpoint",
-        ) from exc
-    if version != FORMAT_VERSION:
-        raise FormatVersionError(
-            f"store '{path}' has format {version}, this program knows {FORMAT_VERSION}",
-            hint="use the version of webtable that wrote it, or a newer one",
-        )

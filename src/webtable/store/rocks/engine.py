@@ -21,7 +21,8 @@ from webtable.store.mutation import Check, CheckResult, Durability, Mutation
 from webtable.store.rocks import reader
 from webtable.store.rocks.admin import RocksAdmin
 from webtable.store.rocks.catalog import OpenTable
-from webtable.store.rocks.database import Database, translated
+from webtable.store.rocks.database import Database
+from webtable.store.rocks.faults import translated
 from webtable.store.rocks.keys import escape, row_end, unescape
 from webtable.store.rocks.writer import Encoder, check_mutation, holds, needs_read
 from webtable.store.scan import Get, Scan
@@ -169,7 +170,7 @@ class RocksEngine(Engine):
     ) -> list[Row | None]:
         with self._translated:
             opened = self._writable_table(table)
-            encoder = Encoder(self._read_column, _now_ms())
+            encoder = Encoder(self._read_column, self._admin.tag_family, _now_ms())
             try:
                 is_whole = encoder.add_blind(opened, mutations)
             except WebTableError:
@@ -213,7 +214,7 @@ class RocksEngine(Engine):
         self, table: OpenTable, mutations: Sequence[Mutation], durability: Durability
     ) -> Row | None:
         with self._database.commits:
-            encoder = Encoder(self._read_column, _now_ms())
+            encoder = Encoder(self._read_column, self._admin.tag_family, _now_ms())
             results = [encoder.add(table, mutation) for mutation in mutations]
             self._database.write(encoder.batch, durability)
         return _joined(results)
@@ -238,7 +239,11 @@ class RocksEngine(Engine):
                 if not holds(check, found[0][2] if found else None):
                     return CheckResult(success=False)
                 # The clock may have gone back: what is written must not stand behind what was read.
-                encoder = Encoder(self._read_column, max(now_ms, found[0][1] if found else 0))
+                encoder = Encoder(
+                    self._read_column,
+                    self._admin.tag_family,
+                    max(now_ms, found[0][1] if found else 0),
+                )
                 results = [encoder.add(opened, mutation) for mutation in mutations]
                 self._database.write(encoder.batch, durability)
         return CheckResult(success=True, row=_joined(results))
@@ -250,7 +255,7 @@ class RocksEngine(Engine):
             opened = {name: self._writable_table(name) for name in {name for name, _ in writes}}
             _refuse_repeated_reads(writes)
             with self._database.commits:
-                encoder = Encoder(self._read_column, _now_ms())
+                encoder = Encoder(self._read_column, self._admin.tag_family, _now_ms())
                 results = [encoder.add(opened[name], mutation) for name, mutation in writes]
                 self._database.write(encoder.batch, durability)
             return results

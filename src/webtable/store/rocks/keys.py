@@ -5,8 +5,12 @@ On-disk: changing this needs a new format version (`FORMAT_VERSION`). Frozen by 
     key    escaped row | 00 | escaped qualifier | 00 | 8 bytes | 1 byte
                                                        |         └ 255 - type
                                                        └ 2^63 - 1 - timestamp, big-endian
-    value  bytes of the value | 00                          an ordinary cell
-           bytes of the value | ttl in ms, 8 bytes | 01     a cell with a time to live of its own
+    value  the bytes of the value                        type 4, an ordinary put; empty in a marker
+           the bytes of the value | 00                   type 5, a tagged put
+           the bytes of the value | ttl, 8 bytes | 01    type 5, with its own time to live in ms
+
+From the first put with a TTL of its own on, all puts of that family are tagged; so of two puts with
+one timestamp the tagged one is the later, and it comes first.
 
 Escaping keeps byte order and frees 00 to end a part: 00 is written 01 01, and 01 is written
 01 02. Timestamp and type are inverted, so that forward order is HBase's: newest version first, and
@@ -23,26 +27,23 @@ from webtable.store.model import MAX_TIMESTAMP, CellType
 
 __all__ = [
     "FORMAT_VERSION",
-    "PLAIN",
-    "PUT_BYTE",
     "SUFFIX_BYTES",
-    "WITH_TTL",
+    "TAGGED",
     "decode_key",
+    "decode_tagged",
     "decode_timestamp",
-    "decode_value",
     "encode_key",
     "encode_suffix",
-    "encode_value",
+    "encode_tagged",
     "escape",
+    "is_put",
     "row_end",
     "unescape",
 ]
 
 FORMAT_VERSION: Final = 1
 SUFFIX_BYTES: Final = 9
-PUT_BYTE: Final = 255 - CellType.PUT
-PLAIN: Final = 0
-WITH_TTL: Final = 1
+TAGGED: Final = 5
 
 
 def escape(part: bytes) -> bytes:
@@ -88,18 +89,23 @@ def decode_timestamp(suffix: bytes) -> int:
     return MAX_TIMESTAMP - int.from_bytes(suffix[:8], "big")
 
 
-def encode_value(value: bytes, ttl_ms: int | None = None) -> bytes:
-    """Returns a value as it is stored."""
+def encode_tagged(value: bytes, ttl_ms: int | None = None) -> bytes:
+    """Returns the value of a tagged put as it is stored."""
     if ttl_ms is None:
         return value + b"\x00"
     return value + ttl_ms.to_bytes(8, "big") + b"\x01"
 
 
-def decode_value(stored: bytes) -> tuple[bytes, int | None]:
-    """Returns the value and its own time to live in milliseconds, None when it has none."""
-    if stored[-1] == WITH_TTL:
+def decode_tagged(stored: bytes) -> tuple[bytes, int | None]:
+    """Returns the value of a tagged put, and its own time to live, None when it has none."""
+    if stored[-1] == 1:
         return stored[:-9], int.from_bytes(stored[-9:-1], "big")
     return stored[:-1], None
+
+
+def is_put(kind: int) -> bool:
+    """Whether a stored type is that of a put, tagged or not."""
+    return kind in (CellType.PUT, TAGGED)
 
 
 def row_end(row_prefix: bytes) -> bytes:

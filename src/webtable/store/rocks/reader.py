@@ -15,11 +15,12 @@ from webtable.errors import CorruptData
 from webtable.store.model import RawCell, split_column
 from webtable.store.rocks.catalog import OpenFamily, OpenTable
 from webtable.store.rocks.keys import (
-    PUT_BYTE,
     SUFFIX_BYTES,
+    TAGGED,
+    decode_tagged,
     decode_timestamp,
-    decode_value,
     escape,
+    is_put,
     row_end,
 )
 from webtable.store.rocks.visibility import Matcher
@@ -43,6 +44,7 @@ _SKIP_LIMIT = 32
 _CACHED_READS = 1_000
 _EMPTY_QUALIFIER = b"\x00"  # escaped and ended, as it stands in a key
 _PUT = 4
+_PUT_BYTE = 255 - _PUT
 _NO_ROW = b"\x00"  # no key begins so: an escaped row key is not empty and has no 00
 
 
@@ -172,14 +174,13 @@ def rows_forward(  # noqa: PLR0915 - one loop, because a call a cell would doubl
                 timestamp, kind = decode_timestamp(suffix), 255 - suffix[8]
             if is_plain:
                 # Nothing met so far in this row hides anything, so no rules need to be asked.
-                if kind == 4 and stored[-1] == 0:
+                if kind == 4:
                     if qualifier != previous and (wanted is None or qualifier in wanted):
                         previous = qualifier
                         try:
-                            cells.append((columns[qualifier], timestamp, stored[:-1], 4))
+                            cells.append((columns[qualifier], timestamp, stored, 4))
                         except KeyError:
-                            column = family.column(qualifier)
-                            cells.append((column, timestamp, stored[:-1], 4))
+                            cells.append((family.column(qualifier), timestamp, stored, 4))
                         continue
                 elif qualifier != previous or qualifier == _EMPTY_QUALIFIER:
                     is_plain = False
@@ -189,11 +190,18 @@ def rows_forward(  # noqa: PLR0915 - one loop, because a call a cell would doubl
             if not is_plain and (
                 wanted is None
                 or qualifier in wanted
-                or (qualifier == _EMPTY_QUALIFIER and kind != _PUT)
+                or (qualifier == _EMPTY_QUALIFIER and not is_put(kind))
             ):
-                value, ttl_ms = decode_value(stored)
-                if matcher.sees(qualifier, timestamp, kind, ttl_ms):
-                    cells.append((family.column(qualifier), timestamp, value, kind))
+                if kind == TAGGED:
+                    value, ttl_ms = decode_tagged(stored)
+                    is_seen = matcher.sees(qualifier, timestamp, _PUT, ttl_ms)
+                    if is_seen:
+                        cells.append((family.column(qualifier), timestamp, value, _PUT))
+                else:
+                    is_seen = matcher.sees(qualifier, timestamp, kind, None)
+                    if is_seen:
+                        cells.append((family.column(qualifier), timestamp, stored, kind))
+                if is_seen:
                     continue
             skipped += 1
             if (
@@ -280,13 +288,12 @@ def read_columns(read: FamilyRead, view: View, seeker: RdictIter, prefix: bytes)
             stored = seeker.value()
             suffix = key[-SUFFIX_BYTES:]
             if matcher is None:
-                if suffix[8] == PUT_BYTE and stored[-1] == 0:
+                if suffix[8] == _PUT_BYTE:
                     timestamp = decode_timestamp(suffix)
-                    cells.append((family.column(qualifier), timestamp, stored[:-1], _PUT))
+                    cells.append((family.column(qualifier), timestamp, stored, _PUT))
                     break
                 matcher = view.matcher(read)
-            value, ttl_ms = decode_value(stored)
-            timestamp, kind = decode_timestamp(suffix), 255 - suffix[8]
+            timestamp, kind, value, ttl_ms = _decode(suffix, stored)
             if matcher.sees(qualifier, timestamp, kind, ttl_ms):
                 cells.append((family.column(qualifier), timestamp, value, kind))
             if matcher.is_done:
@@ -325,13 +332,20 @@ def _family_markers(
     target = prefix + _EMPTY_QUALIFIER
     while seeker.valid() and (key := seeker.key()).startswith(target):
         suffix = key[-SUFFIX_BYTES:]
-        timestamp, kind = decode_timestamp(suffix), 255 - suffix[8]
-        if is_wanted or kind != _PUT:
-            value, ttl_ms = decode_value(seeker.value())
-            if matcher.sees(_EMPTY_QUALIFIER, timestamp, kind, ttl_ms):
-                cells.append((family.column(_EMPTY_QUALIFIER), timestamp, value, kind))
+        timestamp, kind, value, ttl_ms = _decode(suffix, seeker.value())
+        is_asked = is_wanted or kind != _PUT
+        if is_asked and matcher.sees(_EMPTY_QUALIFIER, timestamp, kind, ttl_ms):
+            cells.append((family.column(_EMPTY_QUALIFIER), timestamp, value, kind))
         seeker.next()
     return matcher, seeker.key() if seeker.valid() else None
+
+
+def _decode(suffix: bytes, stored: bytes) -> tuple[int, int, bytes, int | None]:
+    """Returns timestamp, type, value and own time to live of a cell, with tagged puts as puts."""
+    timestamp, kind = decode_timestamp(suffix), 255 - suffix[8]
+    if kind == TAGGED:
+        return timestamp, _PUT, *decode_tagged(stored)
+    return timestamp, kind, stored, None
 
 
 def _walk(seeker: RdictIter) -> Iterator[tuple[bytes, bytes]]:

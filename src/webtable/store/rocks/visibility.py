@@ -87,6 +87,7 @@ class Matcher:
         "_explicit",
         "_high",
         "_is_raw",
+        "_last_put",
         "_low",
         "_masks",
         "_max_versions",
@@ -131,6 +132,7 @@ class Matcher:
         self._masks.reset()
         self.column = b""
         self._count = 0
+        self._last_put = _NEVER
         self.is_done = False
 
     def resume_column(self, qualifier: bytes) -> None:
@@ -147,9 +149,14 @@ class Matcher:
         if qualifier != self.column:
             self.column = qualifier
             self._count = 0
+            self._last_put = _NEVER
             self.is_done = False
         elif self.is_done and (kind == _PUT or qualifier != _NAMELESS):
             return False
+        if kind == _PUT:
+            if timestamp == self._last_put:
+                return False  # written over by the tagged put before it
+            self._last_put = timestamp
         if timestamp < self._oldest and self._min_versions == 0:
             self.is_done = True
             return False
@@ -200,6 +207,7 @@ class Compactor:
         "_earliest_put",
         "_is_done",
         "_keep",
+        "_last_put",
         "_masks",
         "_max_versions",
         "_min_versions",
@@ -224,6 +232,7 @@ class Compactor:
         self._masks.reset()
         self.column = b""
         self._count = 0
+        self._last_put = _NEVER
         self._is_done = False
 
     def keeps(self, qualifier: bytes, timestamp: int, kind: int, ttl_ms: int | None) -> bool:
@@ -231,9 +240,14 @@ class Compactor:
         if qualifier != self.column:
             self.column = qualifier
             self._count = 0
+            self._last_put = _NEVER
             self._is_done = False
         elif self._is_done and (kind == _PUT or qualifier != _NAMELESS):
             return False
+        if kind == _PUT:
+            if timestamp == self._last_put:
+                return False  # written over by the tagged put before it
+            self._last_put = timestamp
         if timestamp < self._oldest and self._min_versions == 0:
             self._is_done = True
             return False

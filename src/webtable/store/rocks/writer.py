@@ -14,13 +14,22 @@ from rocksdict import WriteBatch
 from webtable.errors import InvalidRequest
 from webtable.store.model import CellType, RawCell, Row, split_column
 from webtable.store.mutation import Check, CompareOp, Delete, Increment, Mutation, Put
-from webtable.store.rocks.catalog import OpenTable
-from webtable.store.rocks.keys import decode_value, encode_suffix, encode_value, escape
+from webtable.store.rocks.catalog import OpenFamily, OpenTable
+from webtable.store.rocks.keys import (
+    TAGGED,
+    decode_tagged,
+    encode_suffix,
+    encode_tagged,
+    escape,
+)
 
 __all__ = ["Encoder", "check_mutation", "holds", "needs_read"]
 
 ReadColumn: TypeAlias = Callable[[OpenTable, bytes, bytes, int], list[RawCell]]
 """(table, row, column, versions) → its visible versions, newest first."""
+
+TagFamily: TypeAlias = Callable[[OpenTable, OpenFamily], None]
+"""Notes for good that the puts of a family are tagged from now on; see `keys.py`."""
 
 _PUT = int(CellType.PUT)
 
@@ -46,10 +55,10 @@ def check_mutation(table: OpenTable, mutation: Mutation) -> None:
             table.family(split_column(marker.column)[0])
     elif isinstance(mutation, Increment):
         for column in mutation.amounts:
-            table.place(column)
+            table.check_column(column)
     else:
         for column, value in mutation.values.items():
-            table.place(column)
+            table.check_column(column)
             if not isinstance(value, bytes):
                 raise InvalidRequest(
                     f"the value of {column!r:.80} is {type(value).__name__}, not bytes",
@@ -60,11 +69,12 @@ def check_mutation(table: OpenTable, mutation: Mutation) -> None:
 class Encoder:
     """Mutations of any rows and tables on their way into one atomic batch."""
 
-    __slots__ = ("_now_ms", "_put_suffix", "_read", "batch")
+    __slots__ = ("_now_ms", "_put_suffix", "_read", "_tag", "batch")
 
-    def __init__(self, read: ReadColumn, now_ms: int) -> None:
+    def __init__(self, read: ReadColumn, tag: TagFamily, now_ms: int) -> None:
         self.batch = WriteBatch(raw_mode=True)
         self._read = read
+        self._tag = tag
         self._now_ms = now_ms
         self._put_suffix = encode_suffix(now_ms, _PUT)
 
@@ -87,16 +97,17 @@ class Encoder:
                 suffix = self._put_suffix if timestamp is None else encode_suffix(timestamp, _PUT)
                 last = timestamp
             prefix = (escape(row) if b"\x00" in row or b"\x01" in row else row) + b"\x00"
-            end = b"\x00" if mutation.ttl_ms is None else encode_value(b"", mutation.ttl_ms)
             try:
+                if mutation.ttl_ms is not None:
+                    raise KeyError
                 for column, value in mutation.values.items():
                     handle, qualifier = places[column]
                     if handle is not current:
                         batch.set_default_column_family(handle)
                         current = handle
-                    batch[prefix + qualifier + suffix] = value + end
+                    batch[prefix + qualifier + suffix] = value
             except (KeyError, TypeError):
-                # A column not met before, or a mistake. Adding a cell again is harmless.
+                # A new column, a tagged one, or a mistake. Adding a cell twice is harmless.
                 self._put(table, mutation)
         return True
 
@@ -111,26 +122,35 @@ class Encoder:
         if isinstance(mutation, Delete):
             self._delete(table, mutation)
             return None
+        check_mutation(table, mutation)
         if isinstance(mutation, Increment):
             changes = [
                 (column, _incremented(column, amount))
                 for column, amount in mutation.amounts.items()
             ]
         else:
-            check_mutation(table, mutation)
             changes = [(column, _appended(value)) for column, value in mutation.values.items()]
         return self._change(table, mutation.row, changes)
 
     def _put(self, table: OpenTable, put: Put) -> None:
-        timestamp = put.timestamp
-        suffix = self._put_suffix if timestamp is None else encode_suffix(timestamp, _PUT)
-        end = encode_value(b"", put.ttl_ms)
+        timestamp = self._now_ms if put.timestamp is None else put.timestamp
         prefix = escape(put.row) + b"\x00"
         # Checked first: a traceback that somebody keeps must not hold a handle of the database.
         check_mutation(table, put)
         for column, value in put.values.items():
-            handle, qualifier = table.place(column)
-            self.batch.put(prefix + qualifier + suffix, value + end, handle)
+            self._put_cell(table, prefix, (column, timestamp, value, _PUT), put.ttl_ms)
+
+    def _put_cell(self, table: OpenTable, prefix: bytes, cell: RawCell, ttl_ms: int | None) -> None:
+        column, timestamp, value, _ = cell
+        name, _, qualifier = column.partition(b":")
+        family = table.family(name)
+        if ttl_ms is not None and not family.is_tagged:
+            self._tag(table, family)
+        kind, stored = _PUT, value
+        if family.is_tagged:
+            kind, stored = TAGGED, encode_tagged(value, ttl_ms)
+        key = prefix + escape(qualifier) + b"\x00" + encode_suffix(timestamp, kind)
+        self.batch.put(key, stored, family.handle)
 
     def _delete(self, table: OpenTable, delete: Delete) -> None:
         prefix = escape(delete.row) + b"\x00"
@@ -139,7 +159,7 @@ class Encoder:
             timestamp = self._now_ms if delete.timestamp is None else delete.timestamp
             suffix = encode_suffix(timestamp, CellType.DELETE_FAMILY)
             for family in table.families.values():
-                add(prefix + b"\x00" + suffix, b"\x00", family.handle)
+                add(prefix + b"\x00" + suffix, b"", family.handle)
             return
         newest: dict[bytes, int] = {}
         for kind, column, chosen in delete.markers:
@@ -149,7 +169,7 @@ class Encoder:
                 chosen = self._nth_newest(table, delete.row, column, newest[column])
             suffix = encode_suffix(self._now_ms if chosen is None else chosen, kind)
             key = prefix + escape(qualifier or b"") + b"\x00" + suffix
-            add(key, b"\x00", table.family(name).handle)
+            add(key, b"", table.family(name).handle)
 
     def _nth_newest(self, table: OpenTable, row: bytes, column: bytes, n: int) -> int | None:
         versions = self._read(table, row, column, n)
@@ -164,23 +184,27 @@ class Encoder:
         prefix = escape(row) + b"\x00"
         results: list[RawCell] = []
         for column, change in changes:
-            handle, qualifier = table.place(column)
             found = self._read(table, row, column, 1)
-            timestamp, value, ttl_ms = (
-                self._now_ms,
-                change(None if not found else found[0][2]),
-                None,
-            )
+            timestamp, value, ttl_ms = self._now_ms, change(found[0][2] if found else None), None
             if found:
-                old = found[0][1]
-                family = table.family(split_column(column)[0])
-                stored = family.rocks.get(prefix + qualifier + encode_suffix(old, _PUT))
-                ttl_ms = decode_value(stored)[1]
-                timestamp = max(old + 1, timestamp)
-            key = prefix + qualifier + encode_suffix(timestamp, _PUT)
-            self.batch.put(key, encode_value(value, ttl_ms), handle)
-            results.append((column, timestamp, value, _PUT))
+                ttl_ms = _own_ttl(table, prefix, column, found[0][1])
+                timestamp = max(found[0][1] + 1, timestamp)
+            cell = (column, timestamp, value, _PUT)
+            self._put_cell(table, prefix, cell, ttl_ms)
+            results.append(cell)
         return Row(row, sorted(results, key=lambda cell: cell[0].partition(b":")[::2]))
+
+
+def _own_ttl(table: OpenTable, prefix: bytes, column: bytes, timestamp: int) -> int | None:
+    """Returns the time to live that one version of a column has of its own."""
+    name, _, qualifier = column.partition(b":")
+    family = table.family(name)
+    if not family.is_tagged:
+        return None
+    stored = family.rocks.get(
+        prefix + escape(qualifier) + b"\x00" + encode_suffix(timestamp, TAGGED)
+    )
+    return None if stored is None else decode_tagged(stored)[1]
 
 
 def _incremented(column: bytes, amount: int) -> Callable[[bytes | None], bytes]:
