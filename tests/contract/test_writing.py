@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import time
 
 import pytest
@@ -126,6 +127,15 @@ def test_an_increment_after_a_delete_starts_again(table: Table, rows: Rows) -> N
     later = time.time_ns() // 1_000_000 + 1000
     table.put(rows(), {b"three:n": (10).to_bytes(8, "big")}, timestamp=later)
     assert table.increment(rows(), b"three:n") == 11
+
+
+def test_a_program_that_seeds_its_random_numbers_loses_no_increment(
+    table: Table, rows: Rows
+) -> None:
+    """A server drops a write whose nonce it has seen; nonces must not follow the caller's seed."""
+    for count in (1, 2, 3):
+        random.seed(7)
+        assert table.increment(rows(), b"one:n") == count
 
 
 def test_several_counters_in_one_step(table: Table, rows: Rows) -> None:
