@@ -78,6 +78,7 @@ class Database:
         self._cache = Cache(_BLOCK_CACHE)
         self._handles: dict[str, tuple[Rdict, ColumnFamily]] = {}
         self._marks = Marks(path)
+        self._checked_list: object = None
         self._lock: WriterLock | None = None
         self._has_unlogged = False
         self._writes = {name: _write_options(name) for name in ("sync", "wal", "none")}
@@ -122,9 +123,30 @@ class Database:
         return follower
 
     def _catch_up(self, follower: Rdict) -> None:
+        def read() -> None:
+            follower.try_catch_up_with_primary()
+            listed = file_list_state(self.path)
+            if listed != self._checked_list:
+                self._check_files(follower)
+                self._checked_list = listed
+
         promised = self._marks.promised()
-        self._undisturbed(follower.try_catch_up_with_primary)
+        self._undisturbed(read)
         self._marks.check(promised, follower.latest_sequence_number())
+
+    def _check_files(self, follower: Rdict) -> None:
+        # A follower that misses a file, or cannot read one, silently stays at what was before it.
+        # A read-only opening does not, but cannot follow; so it is asked when the list changed.
+        strict = self._rocks(AccessType.read_only(False))
+        try:
+            missing = _file_names(strict) - _file_names(follower)
+        finally:
+            strict.close()
+        if missing:
+            raise CorruptData(
+                f"store '{self.path}' is damaged: {', '.join(sorted(missing))} cannot be read",
+                hint="check the disk, then restore the store from a checkpoint",
+            )
 
     def _undisturbed(self, read: Callable[[], T], *, result_counts: bool = True) -> T:
         """Reads the writer's files at a moment at which it does not change the list of them.
@@ -314,6 +336,10 @@ class Database:
         if self.follower_path is not None:
             shutil.rmtree(self.follower_path, ignore_errors=True)
             self.follower_path = None
+
+
+def _file_names(rocks: Rdict) -> set[str]:
+    return {str(file["name"]) for file in rocks.live_files()}
 
 
 def _write_options(durability: str) -> Any:
