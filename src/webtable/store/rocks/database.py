@@ -6,6 +6,7 @@ A store's directory holds RocksDB's files and three of our own: `WEBTABLE` and `
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import tempfile
 import threading
@@ -329,10 +330,13 @@ class Database:
                     self._lock.release(is_clean=is_clean)
 
     def _release(self) -> None:
+        # rocksdict flushes once more and may fail at that again; it lets go of the files even so.
         for rocks, _ in self._handles.values():
-            rocks.close()
+            with contextlib.suppress(Exception):
+                rocks.close()
         self._handles.clear()
-        self._root.close()
+        with contextlib.suppress(Exception):
+            self._root.close()
         if self.follower_path is not None:
             shutil.rmtree(self.follower_path, ignore_errors=True)
             self.follower_path = None
