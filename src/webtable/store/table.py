@@ -21,6 +21,7 @@ from webtable.store.mutation import (
     check_column,
     check_durability,
     check_one_row,
+    check_timestamp,
 )
 from webtable.store.scan import Get, Scan, ScanOptions
 from webtable.store.schema import TableSchema
@@ -62,7 +63,11 @@ class Table:
             timestamp: only the version with exactly this timestamp.
             time_range: only versions in `[start, stop)` milliseconds.
         """
-        get = Get(row, _columns(columns), versions, _time_range(timestamp, time_range))
+        if timestamp is not None:
+            time_range = _one_version(timestamp, time_range)
+        if type(columns) is not tuple:
+            columns = _columns(columns)
+        get = Get(row, columns, versions, time_range)
         return self._engine.get_many(self.name, (get,))[0]
 
     def get_many(
@@ -305,13 +310,10 @@ def _columns(columns: Iterable[bytes]) -> tuple[bytes, ...]:
     return tuple(columns)
 
 
-def _time_range(
-    timestamp: int | None, time_range: tuple[int, int] | None
-) -> tuple[int, int] | None:
-    if timestamp is None:
-        return time_range
+def _one_version(timestamp: int, time_range: tuple[int, int] | None) -> tuple[int, int]:
     if time_range is not None:
         raise InvalidRequest("both timestamp and time_range", hint="give one of them")
+    check_timestamp(timestamp)
     return (timestamp, timestamp + 1)
 
 

@@ -7,7 +7,6 @@ by the caller's thread and committed one after another.
 from __future__ import annotations
 
 import threading
-import time
 import weakref
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
@@ -24,6 +23,7 @@ from webtable.store.rocks.catalog import OpenTable
 from webtable.store.rocks.database import Database
 from webtable.store.rocks.faults import translated
 from webtable.store.rocks.keys import escape, row_end, unescape
+from webtable.store.rocks.visibility import current_ms
 from webtable.store.rocks.writer import Encoder, check_mutation, holds, needs_read
 from webtable.store.scan import Get, Scan
 from webtable.store.schema import TableSchema
@@ -60,11 +60,12 @@ class RocksEngine(Engine):
     def get_many(self, table: str, gets: Sequence[Get]) -> list[Row | None]:
         with self._translated:
             opened = self._table(table)
-            now_ms = _now_ms()
             rows: list[Row | None] = []
             for get in gets:
                 reads = opened.reads.get(get.columns) or reader.select(opened, get.columns)
-                view = reader.View(now_ms, get.versions, get.time_range)
+                view = reader.NEWEST
+                if get.versions != 1 or get.time_range is not None:
+                    view = reader.View(get.versions, get.time_range)
                 cells = self._read_row(reads, view, get.row)
                 rows.append(Row(get.row, cells) if cells else None)
             return rows
@@ -73,10 +74,10 @@ class RocksEngine(Engine):
         self, reads: Sequence[reader.FamilyRead], view: reader.View, row: bytes
     ) -> list[RawCell]:
         prefix = escape(row) + b"\x00"
+        if len(reads) == 1 and reads[0].wanted is not None:
+            return reader.read_columns(reads[0], view, reads[0].family.rocks.iter(), prefix)
         bounds = ReadOptions()
         bounds.set_iterate_upper_bound(row_end(prefix))
-        if len(reads) == 1 and reads[0].wanted is not None:
-            return reader.read_columns(reads[0], view, reads[0].family.rocks.iter(bounds), prefix)
 
         def open_all() -> list[tuple[Any, Any]]:
             return [
@@ -103,7 +104,7 @@ class RocksEngine(Engine):
         self, table: OpenTable, row: bytes, column: bytes, versions: int
     ) -> list[RawCell]:
         reads = reader.select(table, (column,))
-        return self._read_row(reads, reader.View(_now_ms(), versions), row)
+        return self._read_row(reads, reader.View(versions), row)
 
     def scan(self, table: str, scan: Scan) -> Iterator[Row]:
         with self._translated:
@@ -121,6 +122,9 @@ class RocksEngine(Engine):
         bounds = ReadOptions()
         if stop:
             bounds.set_iterate_upper_bound(escape(stop))
+        elif scan.limit is None:
+            # What reads on to the end would push everything else out of the cache.
+            bounds.fill_cache(False)  # type: ignore[call-arg] # the stub forgets it
         with self._translated:
             readers = self._readers(reads, scan, escape(start), bounds)
             rows = reader.merge(readers, reverse=scan.reverse)
@@ -139,7 +143,7 @@ class RocksEngine(Engine):
     def _readers(
         self, reads: Sequence[reader.FamilyRead], scan: Scan, first: bytes, bounds: ReadOptions
     ) -> list[reader.RowStream]:
-        view = reader.View(_now_ms(), scan.versions, scan.time_range, raw=scan.raw)
+        view = reader.View(scan.versions, scan.time_range, raw=scan.raw)
 
         def open_all() -> list[tuple[Any, Any]]:
             if self._database.is_closed:
@@ -170,7 +174,7 @@ class RocksEngine(Engine):
     ) -> list[Row | None]:
         with self._translated:
             opened = self._writable_table(table)
-            encoder = Encoder(self._read_column, self._admin.tag_family, _now_ms())
+            encoder = Encoder(self._read_column, self._admin.tag_family, current_ms())
             try:
                 is_whole = encoder.add_blind(opened, mutations)
             except WebTableError:
@@ -214,7 +218,7 @@ class RocksEngine(Engine):
         self, table: OpenTable, mutations: Sequence[Mutation], durability: Durability
     ) -> Row | None:
         with self._database.commits:
-            encoder = Encoder(self._read_column, self._admin.tag_family, _now_ms())
+            encoder = Encoder(self._read_column, self._admin.tag_family, current_ms())
             results = [encoder.add(table, mutation) for mutation in mutations]
             self._database.write(encoder.batch, durability)
         return _joined(results)
@@ -233,8 +237,8 @@ class RocksEngine(Engine):
                 check_mutation(opened, mutation)
             reads = reader.select(opened, (check.column,))
             with self._database.commits:
-                now_ms = _now_ms()
-                view = reader.View(now_ms, 1, check.time_range)
+                now_ms = current_ms()
+                view = reader.View(1, check.time_range)
                 found = self._read_row(reads, view, row)
                 if not holds(check, found[0][2] if found else None):
                     return CheckResult(success=False)
@@ -255,7 +259,7 @@ class RocksEngine(Engine):
             opened = {name: self._writable_table(name) for name in {name for name, _ in writes}}
             _refuse_repeated_reads(writes)
             with self._database.commits:
-                encoder = Encoder(self._read_column, self._admin.tag_family, _now_ms())
+                encoder = Encoder(self._read_column, self._admin.tag_family, current_ms())
                 results = [encoder.add(opened[name], mutation) for name, mutation in writes]
                 self._database.write(encoder.batch, durability)
             return results
@@ -294,7 +298,7 @@ class RocksEngine(Engine):
 
     def major_compact(self, table: str) -> None:
         with self._translated:
-            self._admin.major_compact(self._writable_table(table), _now_ms())
+            self._admin.major_compact(self._writable_table(table), current_ms())
 
     def regions(self, table: str) -> list[Region]:
         with self._translated:
@@ -337,10 +341,6 @@ class RocksEngine(Engine):
         if self._database.read_only:
             self._admin.check_writable()
         return self._admin.table(name)
-
-
-def _now_ms() -> int:
-    return time.time_ns() // 1_000_000
 
 
 def _joined(results: Sequence[Row | None]) -> Row | None:

@@ -23,9 +23,10 @@ from webtable.store.rocks.keys import (
     is_put,
     row_end,
 )
-from webtable.store.rocks.visibility import Matcher
+from webtable.store.rocks.visibility import Matcher, current_ms
 
 __all__ = [
+    "NEWEST",
     "FamilyRead",
     "RowStream",
     "View",
@@ -56,28 +57,26 @@ class FamilyRead(NamedTuple):
 
 
 class View:
-    """What a read asks of every family: versions, times, and the clock it reads by."""
+    """What a read asks of every family: versions and times."""
 
-    __slots__ = ("now_ms", "raw", "time_range", "versions")
+    __slots__ = ("raw", "time_range", "versions")
 
     def __init__(
         self,
-        now_ms: int,
         versions: int = 1,
         time_range: tuple[int, int] | None = None,
         *,
         raw: bool = False,
     ) -> None:
-        self.now_ms = now_ms
         self.versions = versions
         self.time_range = time_range
         self.raw = raw
 
     def matcher(self, read: FamilyRead) -> Matcher:
-        """Returns the rules of visibility for one family."""
+        """Returns the rules of visibility for one family, by the clock as it is now."""
         return Matcher(
             read.family.schema,
-            now_ms=self.now_ms,
+            now_ms=current_ms(),
             versions=self.versions,
             time_range=self.time_range,
             raw=self.raw,
@@ -92,6 +91,10 @@ class View:
             and family.schema.ttl_seconds is None
             and not self.raw
         )
+
+
+NEWEST = View()
+"""The newest version of everything, which is what most reads ask for."""
 
 
 def select(table: OpenTable, columns: tuple[bytes, ...]) -> list[FamilyRead]:
@@ -260,17 +263,17 @@ def rows_backward(
 
 
 def read_columns(read: FamilyRead, view: View, seeker: RdictIter, prefix: bytes) -> list[RawCell]:
-    """Returns what the read sees of the named columns of one row, by one seek for each.
-
-    `seeker` must be bounded to the row.
-    """
+    """Returns what the read sees of the named columns of one row, by one seek for each."""
     family, wanted = read
     assert wanted is not None
     seeker.seek(prefix)
     if not seeker.valid():
         seeker.status()
         return []
-    key = seeker.key()
+    key: bytes | None = seeker.key()
+    assert key is not None
+    if not key.startswith(prefix):
+        return []
     size = len(prefix)
     matcher: Matcher | None = None if view.is_simple(family) else view.matcher(read)
     cells: list[RawCell] = []

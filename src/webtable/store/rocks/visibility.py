@@ -8,10 +8,12 @@ same way which cells a major compaction keeps. Nothing here knows RocksDB.
 
 from __future__ import annotations
 
+import time
+
 from webtable.store.model import MAX_TIMESTAMP, CellType
 from webtable.store.schema import Family, KeepDeletedCells
 
-__all__ = ["Compactor", "Matcher", "oldest_alive"]
+__all__ = ["Compactor", "Matcher", "current_ms", "oldest_alive"]
 
 _PUT = int(CellType.PUT)
 _DELETE = int(CellType.DELETE)
@@ -23,6 +25,11 @@ _DELETE_FAMILY = int(CellType.DELETE_FAMILY)
 # versions, so they count even after enough of them were seen.
 _NAMELESS = b"\x00"
 _NEVER = -1  # smaller than every timestamp: a mask up to it hides nothing
+
+
+def current_ms() -> int:
+    """Returns the time that cells are written and read by."""
+    return time.time_ns() // 1_000_000
 
 
 def oldest_alive(family: Family, now_ms: int) -> int:
