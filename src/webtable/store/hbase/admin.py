@@ -136,21 +136,28 @@ class Admin:
         ]
 
     def stats(self, table: str) -> TableStats:
-        """Returns a table's sizes, in whole megabytes; HBase does not count its cells.
+        """Returns a table's sizes family by family; HBase does not count its cells.
 
-        It knows sizes by region only, so a table of several families has one entry for all of
-        them together, named `*`.
+        It knows sizes by region only, in whole megabytes. What a region has on disk is shared
+        out among its families by their files, what it has in memory evenly.
         """
-        loads = [load for _, load in self._loads(table)]
-        families = self.describe_table(table).families
-        total = FamilyStats(
-            family=families[0].name if len(families) == 1 else "*",
-            disk_bytes=sum(load.storefile_size_MB for load in loads) * MEGABYTE,
-            memory_bytes=sum(load.mem_store_size_MB for load in loads) * MEGABYTE,
-            cells=None,
-            files=sum(load.storefiles for load in loads),
+        names = [family.name for family in self.describe_table(table).families]
+        disk, memory, files = (dict.fromkeys(names, 0) for _ in range(3))
+        for place, load in self._loads(table):
+            counts = {name: self._count_files(table, place, name) for name in names}
+            total = sum(counts.values())
+            for name, count in counts.items():
+                files[name] += count
+                memory[name] += load.mem_store_size_MB * MEGABYTE // len(names)
+                if total:
+                    disk[name] += load.storefile_size_MB * MEGABYTE * count // total
+        return TableStats(
+            table,
+            tuple(FamilyStats(name, disk[name], memory[name], None, files[name]) for name in names),
         )
-        return TableStats(table, (total,))
+
+    def _count_files(self, table: str, place: Place, family: str) -> int:
+        return len(self._files(place, self._cluster.attempts(table), family.encode()))
 
     def _disable(self, table: str, attempts: Attempts) -> None:
         request = master_pb2.DisableTableRequest(table_name=self._names.message(table))
@@ -258,8 +265,9 @@ class Admin:
 
         _wait(is_compacted, attempts, "compaction")
 
-    def _files(self, place: Place, attempts: Attempts) -> frozenset[str]:
-        request, kind = admin_pb2.GetStoreFileRequest(), admin_pb2.GetStoreFileResponse
+    def _files(self, place: Place, attempts: Attempts, *families: bytes) -> frozenset[str]:
+        request = admin_pb2.GetStoreFileRequest(family=families)
+        kind = admin_pb2.GetStoreFileResponse
         answer = self._on_region(place, "GetStoreFile", request, kind, attempts)
         return frozenset(answer.store_file)
 

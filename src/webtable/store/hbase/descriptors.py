@@ -42,7 +42,7 @@ _FAMILY_DEFAULTS = {
     "INDEX_BLOCK_ENCODING": "NONE",
     "PREFETCH_BLOCKS_ON_OPEN": "false",
 }
-_TABLE_DEFAULTS = {"hbase.store.file-tracker.impl": "DEFAULT"}
+_TABLE_DEFAULTS = {"IS_META": "false", "hbase.store.file-tracker.impl": "DEFAULT"}
 
 
 def schema_to_message(schema: TableSchema, name: base_pb2.TableName) -> base_pb2.TableSchema:

@@ -184,7 +184,7 @@ class HBaseEngine(Engine):
         if row is not None:
             # They come in the order of the mutations.
             row.raw_cells = sorted(row.raw_cells, key=lambda cell: cell[0].partition(b":"))
-        return CheckResult(result.processed, row)
+        return CheckResult(result.processed, row and _one_cell_a_column(row))
 
     def commit(
         self, writes: Sequence[tuple[str, Mutation]], durability: Durability
@@ -267,6 +267,15 @@ class _Step(NamedTuple):
     mutations: Sequence[Mutation]
     durability: Durability
     check: Check | None = None
+
+
+def _one_cell_a_column(row: Row) -> Row:
+    """Returns the row with what was stored of each column.
+
+    Two increments of one column in one step both answer; the last is the one that is kept.
+    """
+    kept = {cell[0]: cell for cell in row.raw_cells}
+    return row if len(kept) == len(row.raw_cells) else Row(row.key, list(kept.values()))
 
 
 def _row(result: client_pb2.Result, answer: Answer[M], table: str) -> Row | None:
