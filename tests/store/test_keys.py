@@ -50,7 +50,7 @@ def test_tagged_values_of_format_1() -> None:
 
 def test_a_catalog_entry_of_format_1() -> None:
     schema = TableSchema(name="pages", families=(Family(name="content", versions=3),))
-    entry = TableEntry(schema, ("10", "f0"), {"content": "pages/content/1"}, ("content",))
+    entry = TableEntry(schema, ("10", "f0"), {"content": "pages/content/1"}, ("content",), ())
     assert table_key("pages") == b"table pages"
     assert json.loads(encode_entry(entry)) == {
         "schema": {
@@ -77,6 +77,7 @@ def test_a_catalog_entry_of_format_1() -> None:
         "splits": ["10", "f0"],
         "column_families": {"content": "pages/content/1"},
         "tagged": ["content"],
+        "marked": [],
     }
 
 

@@ -11,12 +11,14 @@ import time
 from collections.abc import Sequence
 from itertools import pairwise
 
+import msgspec
 from rocksdict import WriteBatch
 
 from webtable.errors import ReadOnly, StoreClosed, TableExists, TableNotFound
 from webtable.store.engine import FamilyStats, Region, TableStats
 from webtable.store.rocks.catalog import (
     CATALOG_KEY,
+    FamilyNotes,
     OpenFamily,
     OpenTable,
     TableEntry,
@@ -44,6 +46,7 @@ class RocksAdmin:
         self._lock = database.commits
         self._followed = 0.0
         self.tables: dict[str, OpenTable] = {}
+        self._notes: dict[str, FamilyNotes] = {}
         self._load()
         if not database.read_only:
             self._drop_orphans()
@@ -65,9 +68,17 @@ class RocksAdmin:
     def _opened(self, entry: TableEntry) -> OpenTable:
         families = {}
         for schema in entry.schema.families:
-            rocks, handle = self._database.family(entry.column_families[schema.name])
-            is_tagged = schema.name in entry.tagged
-            families[schema.name.encode()] = OpenFamily(schema, rocks, handle, is_tagged=is_tagged)
+            column_family = entry.column_families[schema.name]
+            notes = self._notes.setdefault(
+                column_family,
+                FamilyNotes(
+                    is_tagged=schema.name in entry.tagged,
+                    # A reader beside a writer learns too late of the first marker.
+                    is_marked=schema.name in entry.marked or self._database.read_only,
+                ),
+            )
+            rocks, handle = self._database.family(column_family)
+            families[schema.name.encode()] = OpenFamily(schema, rocks, handle, notes)
         return OpenTable(entry, families)
 
     def _drop_orphans(self) -> None:
@@ -188,7 +199,9 @@ class RocksAdmin:
             added = [family.name for family in schema.families if family.name not in kept]
             created = self._new_families(schema, added)
             tagged = tuple(each for each in entry.tagged if each in kept)
-            self._store(TableEntry(schema, entry.splits, {**kept, **created}, tagged), schema.name)
+            marked = tuple(each for each in entry.marked if each in kept)
+            changed = TableEntry(schema, entry.splits, {**kept, **created}, tagged, marked)
+            self._store(changed, schema.name)
             self._drop_families(list(old.values()))
 
     def truncate(self, name: str) -> None:
@@ -211,17 +224,22 @@ class RocksAdmin:
             self._store(None, name)
             self._drop_families(list(entry.column_families.values()))
 
-    def tag_family(self, table: OpenTable, family: OpenFamily) -> None:
-        """Notes that the puts of a family are tagged from now on; see `keys.py`."""
-        name = family.schema.name
+    def note_tagged(self, table: OpenTable, family: OpenFamily) -> None:
+        """Notes for good that the puts of a family are tagged from now on; see `keys.py`."""
         with self._lock:
             entry = self.table(table.schema.name).entry
-            if name not in entry.tagged:
-                tagged = (*entry.tagged, name)
-                changed = TableEntry(entry.schema, entry.splits, entry.column_families, tagged)
-                self._store(changed, entry.schema.name)
-            family.is_tagged = True
+            tagged = tuple({*entry.tagged, family.schema.name})
+            self._store(msgspec.structs.replace(entry, tagged=tagged), table.schema.name)
+            family.notes.is_tagged = True
             table.places.clear()
+
+    def note_marked(self, table: OpenTable, family: OpenFamily) -> None:
+        """Notes for good that a family may have markers of the whole family from now on."""
+        with self._lock:
+            entry = self.table(table.schema.name).entry
+            marked = tuple({*entry.marked, family.schema.name})
+            self._store(msgspec.structs.replace(entry, marked=marked), table.schema.name)
+            family.notes.is_marked = True
 
     def _drop_families(self, names: Sequence[str]) -> None:
         for name in names:

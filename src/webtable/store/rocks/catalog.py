@@ -5,7 +5,8 @@ On-disk: changing this needs a new format version. In RocksDB's default column f
     "catalog"       → a counter, moved by every change of tables; names new column families and
                       tells readers in other processes to open the store again
     "table " + name → JSON: the schema, the split keys in hex, for each family the RocksDB column
-                      family that holds it, and the families whose puts are tagged (`keys.py`)
+                      family that holds it, the families whose puts are tagged (`keys.py`), and
+                      those that ever had a marker of the whole family
 
 A family's RocksDB column family is named `table/family/N` with N from the counter, so that a
 dropped and a new family of one name never meet.
@@ -23,7 +24,15 @@ from webtable.store.mutation import check_column
 from webtable.store.rocks.keys import escape, unescape
 from webtable.store.schema import Family, TableSchema
 
-__all__ = ["CATALOG_KEY", "OpenFamily", "OpenTable", "TableEntry", "decode_entry", "encode_entry"]
+__all__ = [
+    "CATALOG_KEY",
+    "FamilyNotes",
+    "OpenFamily",
+    "OpenTable",
+    "TableEntry",
+    "decode_entry",
+    "encode_entry",
+]
 
 CATALOG_KEY = b"catalog"
 _TABLE_KEY = b"table "
@@ -37,6 +46,7 @@ class TableEntry(msgspec.Struct, frozen=True):
     splits: tuple[str, ...]
     column_families: dict[str, str]
     tagged: tuple[str, ...] = ()
+    marked: tuple[str, ...] = ()
 
 
 def table_key(name: str) -> bytes:
@@ -79,19 +89,35 @@ class _Closed:
 _CLOSED = _Closed()
 
 
+class FamilyNotes:
+    """What is known of a family's cells; shared by all open forms of one RocksDB column family.
+
+    Attributes:
+        is_tagged: whether puts are to be tagged.
+        is_marked: whether markers of the whole family may be there, so that reads of single
+            columns have to look for them. Set before the first one can be seen.
+    """
+
+    __slots__ = ("is_marked", "is_tagged")
+
+    def __init__(self, *, is_tagged: bool, is_marked: bool) -> None:
+        self.is_tagged = is_tagged
+        self.is_marked = is_marked
+
+
 class OpenFamily:
     """A family with its RocksDB column family.
 
     `columns` remembers the columns' names by their escaped, ended qualifiers.
     """
 
-    __slots__ = ("_prefix", "columns", "handle", "is_tagged", "rocks", "schema")
+    __slots__ = ("_prefix", "columns", "handle", "notes", "rocks", "schema")
 
     def __init__(
-        self, schema: Family, rocks: Rdict, handle: ColumnFamily, *, is_tagged: bool
+        self, schema: Family, rocks: Rdict, handle: ColumnFamily, notes: FamilyNotes
     ) -> None:
         self.schema = schema
-        self.is_tagged = is_tagged
+        self.notes = notes
         self.rocks: Any = rocks  # Any: rocksdict's own stubs type keys and values loosely
         self.handle: Any = handle
         self._prefix = schema.name.encode() + b":"
@@ -152,7 +178,7 @@ class OpenTable:
         """
         name, _, qualifier = check_column(column).partition(b":")
         family = self.family(name)
-        if not family.is_tagged:
+        if not family.notes.is_tagged:
             if len(self.places) >= _CACHED_COLUMNS:
                 self.places.clear()
             self.places[column] = (family.handle, escape(qualifier) + b"\x00")

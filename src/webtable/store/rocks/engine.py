@@ -174,7 +174,7 @@ class RocksEngine(Engine):
     ) -> list[Row | None]:
         with self._translated:
             opened = self._writable_table(table)
-            encoder = Encoder(self._read_column, self._admin.tag_family, current_ms())
+            encoder = Encoder(self._read_column, self._admin, current_ms())
             try:
                 is_whole = encoder.add_blind(opened, mutations)
             except WebTableError:
@@ -218,7 +218,7 @@ class RocksEngine(Engine):
         self, table: OpenTable, mutations: Sequence[Mutation], durability: Durability
     ) -> Row | None:
         with self._database.commits:
-            encoder = Encoder(self._read_column, self._admin.tag_family, current_ms())
+            encoder = Encoder(self._read_column, self._admin, current_ms())
             results = [encoder.add(table, mutation) for mutation in mutations]
             self._database.write(encoder.batch, durability)
         return _joined(results)
@@ -245,7 +245,7 @@ class RocksEngine(Engine):
                 # The clock may have gone back: what is written must not stand behind what was read.
                 encoder = Encoder(
                     self._read_column,
-                    self._admin.tag_family,
+                    self._admin,
                     max(now_ms, found[0][1] if found else 0),
                 )
                 results = [encoder.add(opened, mutation) for mutation in mutations]
@@ -259,7 +259,7 @@ class RocksEngine(Engine):
             opened = {name: self._writable_table(name) for name in {name for name, _ in writes}}
             _refuse_repeated_reads(writes)
             with self._database.commits:
-                encoder = Encoder(self._read_column, self._admin.tag_family, current_ms())
+                encoder = Encoder(self._read_column, self._admin, current_ms())
                 results = [encoder.add(opened[name], mutation) for name, mutation in writes]
                 self._database.write(encoder.batch, durability)
             return results

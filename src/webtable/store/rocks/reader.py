@@ -266,20 +266,16 @@ def read_columns(read: FamilyRead, view: View, seeker: RdictIter, prefix: bytes)
     """Returns what the read sees of the named columns of one row, by one seek for each."""
     family, wanted = read
     assert wanted is not None
-    seeker.seek(prefix)
-    if not seeker.valid():
-        seeker.status()
-        return []
-    key: bytes | None = seeker.key()
-    assert key is not None
-    if not key.startswith(prefix):
-        return []
-    size = len(prefix)
     matcher: Matcher | None = None if view.is_simple(family) else view.matcher(read)
     cells: list[RawCell] = []
-    if key[size] == 0:
-        # Markers of the whole family stand in the column without a name.
-        matcher, key = _family_markers(read, view, seeker, prefix, cells)
+    key: bytes | None = b""
+    # Looked at after the iterator was opened: a marker that it can see has set this before.
+    if family.notes.is_marked or wanted[0] == _EMPTY_QUALIFIER:
+        seeker.seek(prefix)
+        key = seeker.key() if seeker.valid() else None
+        if key is not None and key.startswith(prefix + _EMPTY_QUALIFIER):
+            # Markers of the whole family stand in the column without a name.
+            matcher, key = _family_markers(read, view, seeker, prefix, cells)
     for qualifier in wanted:
         if qualifier == _EMPTY_QUALIFIER:
             continue

@@ -7,7 +7,7 @@ they belong to, as in HBase; so whoever uses them holds `Database.commits`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from rocksdict import WriteBatch
 
@@ -28,8 +28,16 @@ __all__ = ["Encoder", "check_mutation", "holds", "needs_read"]
 ReadColumn: TypeAlias = Callable[[OpenTable, bytes, bytes, int], list[RawCell]]
 """(table, row, column, versions) → its visible versions, newest first."""
 
-TagFamily: TypeAlias = Callable[[OpenTable, OpenFamily], None]
-"""Notes for good that the puts of a family are tagged from now on; see `keys.py`."""
+
+class Notebook(Protocol):
+    """Where an encoder notes, for good, what reads and writes have to know of a family."""
+
+    def note_tagged(self, table: OpenTable, family: OpenFamily) -> None:
+        """The family's puts are tagged from now on; see `keys.py`."""
+
+    def note_marked(self, table: OpenTable, family: OpenFamily) -> None:
+        """The family may have markers of the whole family from now on."""
+
 
 _PUT = int(CellType.PUT)
 
@@ -69,12 +77,12 @@ def check_mutation(table: OpenTable, mutation: Mutation) -> None:
 class Encoder:
     """Mutations of any rows and tables on their way into one atomic batch."""
 
-    __slots__ = ("_now_ms", "_put_suffix", "_read", "_tag", "batch")
+    __slots__ = ("_notebook", "_now_ms", "_put_suffix", "_read", "batch")
 
-    def __init__(self, read: ReadColumn, tag: TagFamily, now_ms: int) -> None:
+    def __init__(self, read: ReadColumn, notebook: Notebook, now_ms: int) -> None:
         self.batch = WriteBatch(raw_mode=True)
         self._read = read
-        self._tag = tag
+        self._notebook = notebook
         self._now_ms = now_ms
         self._put_suffix = encode_suffix(now_ms, _PUT)
 
@@ -144,10 +152,10 @@ class Encoder:
         column, timestamp, value, _ = cell
         name, _, qualifier = column.partition(b":")
         family = table.family(name)
-        if ttl_ms is not None and not family.is_tagged:
-            self._tag(table, family)
+        if ttl_ms is not None and not family.notes.is_tagged:
+            self._notebook.note_tagged(table, family)
         kind, stored = _PUT, value
-        if family.is_tagged:
+        if family.notes.is_tagged:
             kind, stored = TAGGED, encode_tagged(value, ttl_ms)
         key = prefix + escape(qualifier) + b"\x00" + encode_suffix(timestamp, kind)
         self.batch.put(key, stored, family.handle)
@@ -159,6 +167,7 @@ class Encoder:
             timestamp = self._now_ms if delete.timestamp is None else delete.timestamp
             suffix = encode_suffix(timestamp, CellType.DELETE_FAMILY)
             for family in table.families.values():
+                self._note_marked(table, family)
                 add(prefix + b"\x00" + suffix, b"", family.handle)
             return
         newest: dict[bytes, int] = {}
@@ -169,7 +178,14 @@ class Encoder:
                 chosen = self._nth_newest(table, delete.row, column, newest[column])
             suffix = encode_suffix(self._now_ms if chosen is None else chosen, kind)
             key = prefix + escape(qualifier or b"") + b"\x00" + suffix
-            add(key, b"", table.family(name).handle)
+            family = table.family(name)
+            if qualifier is None:
+                self._note_marked(table, family)
+            add(key, b"", family.handle)
+
+    def _note_marked(self, table: OpenTable, family: OpenFamily) -> None:
+        if not family.notes.is_marked:
+            self._notebook.note_marked(table, family)
 
     def _nth_newest(self, table: OpenTable, row: bytes, column: bytes, n: int) -> int | None:
         versions = self._read(table, row, column, n)
@@ -199,7 +215,7 @@ def _own_ttl(table: OpenTable, prefix: bytes, column: bytes, timestamp: int) -> 
     """Returns the time to live that one version of a column has of its own."""
     name, _, qualifier = column.partition(b":")
     family = table.family(name)
-    if not family.is_tagged:
+    if not family.notes.is_tagged:
         return None
     stored = family.rocks.get(
         prefix + escape(qualifier) + b"\x00" + encode_suffix(timestamp, TAGGED)
