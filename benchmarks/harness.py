@@ -126,17 +126,21 @@ Peer = tuple[Sequence[float], Target | None]
 """A peer's measurements, one a round, and the ratio that we should reach against it."""
 
 
-def rates(work: Mapping[str, Callable[[], int]], *, turn: int = 0) -> dict[str, float]:
-    """Runs each piece of work once and returns its rate: the number it returns, a second.
+def rates(work: Mapping[str, Sequence[Callable[[], int]]], *, turn: int = 0) -> dict[str, float]:
+    """Runs each contender's pieces of work and returns its rate: what they return, a second.
 
-    The order moves with `turn`, so that no contender is always the one that finds a warm machine.
+    The contenders take turns piece by piece, so that what else the machine does meets all of them;
+    the order moves with `turn`, so that none is always the one that finds a warm machine.
     """
     names = list(work)
     turn %= len(names)
-    measured: dict[str, float] = {}
-    for name in names[turn:] + names[:turn]:
-        gc.collect()
-        started = time.perf_counter()
-        done = work[name]()
-        measured[name] = done / (time.perf_counter() - started)
-    return measured
+    order = names[turn:] + names[:turn]
+    done = dict.fromkeys(order, 0)
+    seconds = dict.fromkeys(order, 0.0)
+    for pieces in zip(*(work[name] for name in order), strict=True):
+        for name, piece in zip(order, pieces, strict=True):
+            gc.collect()
+            started = time.perf_counter()
+            done[name] += piece()
+            seconds[name] += time.perf_counter() - started
+    return {name: done[name] / seconds[name] for name in names}

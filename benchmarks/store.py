@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import shutil
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -17,6 +17,7 @@ __all__ = ["run"]
 
 OURS, RAW, SQLITE = "webtable", "raw rocksdict", "SQLite"
 GETS = 20_000
+SLICES = 10
 
 TARGETS: dict[str, dict[str, Target | None]] = {
     "put": {RAW: Target(0.5), SQLITE: Target(2)},
@@ -57,29 +58,35 @@ def _round(place: Path, rows: Rows, turn: int) -> dict[str, dict[str, float]]:
     ours, raw, sqlite = WebTable(place, rows), RawRocks(place, rows), Sqlite(place, rows)
     contenders: dict[str, Contender] = {OURS: ours, RAW: raw, SQLITE: sqlite}
     keys = random.Random(turn).choices(rows.keys, k=GETS)
-
-    def step(work: Mapping[str, Callable[[], int]], want: int) -> dict[str, float]:
-        def checked(name: str) -> Callable[[], int]:
-            def run_once() -> int:
-                done = work[name]()
-                assert done == want, f"{name} handled {done} cells of {want}"
-                return done
-
-            return run_once
-
-        return rates({name: checked(name) for name in work}, turn=turn)
-
+    slices = [keys[at : at + GETS // SLICES] for at in range(0, GETS, GETS // SLICES)]
+    puts = {name: [_checked(each.put, rows.cells)] for name, each in contenders.items()}
+    scans = {name: [_checked(each.scan, rows.cells)] * 3 for name, each in contenders.items()}
+    as_cells = [_checked(ours.scan_cells, rows.cells)] * 3
+    gets = {
+        name: [_checked(partial(each.get, part), len(part)) for part in slices]
+        for name, each in contenders.items()
+    }
+    many = {
+        OURS: [_checked(partial(ours.get_many, part), len(part)) for part in slices],
+        RAW: [_checked(partial(raw.get_many, part), len(part)) for part in slices],
+    }
     try:
-        measured = {"put": step({name: each.put for name, each in contenders.items()}, rows.cells)}
-        scans = {name: each.scan for name, each in contenders.items()}
-        measured["scan"] = step(scans, rows.cells)
-        measured["scan as Cells"] = step({**scans, OURS: ours.scan_cells}, rows.cells)
-        gets = {name: partial(each.get, keys) for name, each in contenders.items()}
-        measured["get"] = step(gets, GETS)
-        measured["get_many"] = step(
-            {OURS: partial(ours.get_many, keys), RAW: partial(raw.get_many, keys)}, GETS
-        )
+        return {
+            "put": rates(puts, turn=turn),
+            "scan": rates(scans, turn=turn),
+            "scan as Cells": rates({**scans, OURS: as_cells}, turn=turn),
+            "get": rates(gets, turn=turn),
+            "get_many": rates(many, turn=turn),
+        }
     finally:
         for each in contenders.values():
             each.close()
-    return measured
+
+
+def _checked(work: Callable[[], int], want: int) -> Callable[[], int]:
+    def run_once() -> int:
+        done = work()
+        assert done == want, f"{work} handled {done} cells of {want}"
+        return done
+
+    return run_once
