@@ -9,12 +9,12 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 import webtable
-from tests.lockstep.driver import Dropper, StoredCell
+from tests.lockstep.driver import Follower, StoredCell
 from tests.lockstep.programs import SCHEMAS
 from webtable import CellType, Store
 from webtable.store.model import split_column
 from webtable.store.rocks.engine import RocksEngine
-from webtable.store.rocks.keys import TAGGED, encode_key
+from webtable.store.rocks.keys import TAGGED, encode_key, encode_tagged
 
 
 def with_tables(store: Store) -> Store:
@@ -45,18 +45,22 @@ def cluster(hbase_location: str) -> Iterator[Store]:
 
 
 @pytest.fixture(scope="session")
-def drop(embedded: Store) -> Dropper:
-    """Takes cells out of the embedded store, below its own rules."""
+def follow(embedded: Store) -> Follower:
+    """Changes cells of the embedded store, below its own rules."""
     engine = embedded._engine
     assert isinstance(engine, RocksEngine)
 
-    def drop_cells(table: str, cells: Sequence[StoredCell]) -> None:
+    def change(table: str, *, drop: Sequence[StoredCell], replace: Sequence[StoredCell]) -> None:
         families = engine._admin.table(table).families
-        for cell in cells:
+        for cell in (*drop, *replace):
             family, qualifier = split_column(cell.column)
-            kinds = (cell.type, TAGGED) if cell.type == CellType.PUT else (cell.type,)
+            rocks = families[family].rocks
+            kinds = (CellType.PUT, TAGGED) if cell.type == CellType.PUT else (cell.type,)
             for kind in kinds:
                 key = encode_key(cell.row, qualifier or b"", cell.timestamp, kind)
-                families[family].rocks.delete(key)
+                if cell in replace and rocks.get(key) is not None:
+                    rocks.put(key, encode_tagged(cell.value) if kind == TAGGED else cell.value)
+                elif cell in drop:
+                    rocks.delete(key)
 
-    return drop_cells
+    return change

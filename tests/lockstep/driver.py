@@ -15,7 +15,7 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, Protocol
 
 from tests.lockstep.programs import (
     Appends,
@@ -52,7 +52,7 @@ from webtable import (
 from webtable.errors import BatchError, WebTableError
 from webtable.store.model import MAX_TIMESTAMP
 
-__all__ = ["Difference", "Dropper", "StoredCell", "run"]
+__all__ = ["Difference", "Follower", "StoredCell", "run"]
 
 HOUR_MS = 3_600_000
 DAY_MS = 24 * HOUR_MS
@@ -69,8 +69,13 @@ class StoredCell(NamedTuple):
     type: int
 
 
-Dropper: TypeAlias = Callable[[str, Sequence[StoredCell]], None]
-"""Removes cells from the subject's table of that name, without a trace."""
+class Follower(Protocol):
+    """Changes what is stored in a table of the subject, below the engine's own rules."""
+
+    def __call__(
+        self, table: str, *, drop: Sequence[StoredCell], replace: Sequence[StoredCell]
+    ) -> None:
+        """Drops cells without a trace, and gives others another value."""
 
 
 class Difference(AssertionError):
@@ -124,12 +129,14 @@ class _Side:
 
 
 class _Run:
-    def __init__(self, reference: Store, subject: Store, drop: Dropper | None, table: str) -> None:
+    def __init__(
+        self, reference: Store, subject: Store, follow: Follower | None, table: str
+    ) -> None:
         self._prefix = uuid.uuid4().hex[:12].encode() + b"/"
         self._start = _now_ms()
         self._reference = _Side(reference, table)
         self._subject = _Side(subject, table)
-        self._drop = drop
+        self._follow = follow
         self._where = ""
 
     def operate(self, number: int, operation: Operation) -> None:
@@ -183,28 +190,36 @@ class _Run:
                 return False
 
     def _follow_drops(self) -> None:
-        if self._drop is None:
+        """Has the subject drop what the reference dropped, after making sure that it was hidden.
+
+        Where the reference dropped a value that had overwritten another one, the other is back.
+        """
+        if self._follow is None:
             return
         kept = self._cells(self._reference, raw=True)
         stored = self._cells(self._subject, raw=True)
-        if not kept.keys() <= stored.keys():
-            lost = sorted(kept.keys() - stored.keys(), key=repr)
-            raise Difference(self._story("what the subject lost", lost, []))
-        extra = stored.keys() - kept.keys()
-        seen = extra & self._cells(self._subject, raw=False).keys()
-        if seen:
-            raise Difference(self._story("what the reference lost", [], sorted(seen, key=repr)))
-        if extra:
-            self._drop(self._subject.table.name, [stored[cell] for cell in extra])
+        lost = kept.keys() - stored.keys()
+        if lost:
+            raise Difference(self._story("what the subject lost", sorted(lost, key=repr), []))
+        seen = self._cells(self._subject, raw=False)
+        drop = stored.keys() - kept.keys()
+        replace = {key for key in kept if kept[key].value != stored[key].value}
+        wrong = (drop | replace) & seen.keys()
+        if wrong:
+            raise Difference(self._story("what the reference lost", [], sorted(wrong, key=repr)))
+        self._follow(
+            self._subject.table.name,
+            drop=[stored[key] for key in drop],
+            replace=[stored[key]._replace(value=kept[key].value) for key in replace],
+        )
 
     def _cells(self, side: _Side, *, raw: bool) -> dict[object, StoredCell]:
-        """Returns the cells of the program's rows by their comparable form."""
-        found = self._scan(side.table, raw=raw)
+        """Returns the cells of the program's rows by all but their values."""
         return {
-            (row.key, cell.column, side.stamp(cell.timestamp), cell.value, cell.type): StoredCell(
+            (row.key, cell.column, side.stamp(cell.timestamp), cell.type): StoredCell(
                 row.key, *cell
             )
-            for row in found
+            for row in self._scan(side.table, raw=raw)
             for cell in row
         }
 
@@ -312,20 +327,20 @@ class _Run:
         }[name]
 
 
-def run(reference: Store, subject: Store, program: Program, drop: Dropper | None = None) -> None:
+def run(reference: Store, subject: Store, program: Program, follow: Follower | None = None) -> None:
     """Runs a program on both stores, whose tables must be there.
 
     Args:
         reference: the store that is right.
         subject: the store that has to agree.
         program: what to do.
-        drop: removes cells from the subject that the reference may drop before a compaction;
-            None when it never does.
+        follow: changes the subject as the reference may change before a major compaction; None
+            when it never does.
 
     Raises:
         Difference: the stores disagreed.
     """
-    running = _Run(reference, subject, drop, program.table)
+    running = _Run(reference, subject, follow, program.table)
     for number, operation in enumerate(program.operations):
         running.operate(number, operation)
 

@@ -11,7 +11,7 @@ import os
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from tests.lockstep.driver import Dropper, run
+from tests.lockstep.driver import Follower, run
 from tests.lockstep.programs import Program, programs
 from webtable import Store
 
@@ -29,6 +29,6 @@ PROGRAMS = 2000 if os.environ.get("WEBTABLE_SOAK") else 40
 )
 @given(program=programs(LENGTH))
 def test_both_engines_give_the_same_answers(
-    cluster: Store, embedded: Store, drop: Dropper, program: Program
+    cluster: Store, embedded: Store, follow: Follower, program: Program
 ) -> None:
-    run(cluster, embedded, program, drop)
+    run(cluster, embedded, program, follow)
