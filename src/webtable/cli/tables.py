@@ -66,7 +66,8 @@ def stats(table: str | None, location: str, form: Format, limit: int | None, sta
     """Show sizes and counts of TABLE, or of all tables, family by family.
 
     --limit counts tables. Cells are an estimate and count every version; '-' where the engine
-    does not know. A family '*' is all of them together, where it knows no more (HBase).
+    does not know. HBase measures whole tables: there a family's sizes are its share, reckoned by
+    files.
     """
     with open_for_reading(location) as store:
         names, next_table = ([table], None) if table else _page(store.tables(), start, limit)
@@ -86,8 +87,7 @@ def _table_item(table: Table) -> Item:
     counts = [family.cells for family in sizes]
     return {
         "table": table.name,
-        # From the schema: an engine may know sizes only for all families together.
-        "families": [family.name for family in table.schema().families],
+        "families": [family.family for family in sizes],
         "disk_bytes": sum(family.disk_bytes for family in sizes),
         "memory_bytes": sum(family.memory_bytes for family in sizes),
         "cells": None if None in counts else sum(count or 0 for count in counts),
