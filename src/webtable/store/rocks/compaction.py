@@ -26,11 +26,18 @@ __all__ = ["compact_family"]
 _CHUNK = 5_000  # cells looked at while writers wait: about 5 ms
 
 
-def compact_family(database: Database, family: OpenFamily, now_ms: int) -> int:
-    """Removes the cells of a family that no read can see; returns how many there were."""
+def compact_family(
+    database: Database, family: OpenFamily, now_ms: int, purge_after_ms: int = 0
+) -> int:
+    """Removes the cells of a family that no read can see; returns how many there were.
+
+    Delete markers younger than `purge_after_ms` stay.
+    """
     keeps_deleted = family.schema.keep_deleted_cells != "FALSE"
     earliest = _earliest_put(family) if keeps_deleted else 0
-    compactor = Compactor(family.schema, now_ms=now_ms, earliest_put=earliest)
+    compactor = Compactor(
+        family.schema, now_ms=now_ms, earliest_put=earliest, purge_after_ms=purge_after_ms
+    )
     start: bytes | None = None
     removed = 0
     while True:

@@ -220,11 +220,20 @@ class Compactor:
         "_min_versions",
         "_now_ms",
         "_oldest",
+        "_purge_before",
         "column",
     )
 
-    def __init__(self, family: Family, *, now_ms: int, earliest_put: int) -> None:
-        """`earliest_put` is the smallest timestamp of any put in the family."""
+    def __init__(
+        self, family: Family, *, now_ms: int, earliest_put: int, purge_after_ms: int = 0
+    ) -> None:
+        """Starts before the first row.
+
+        Args:
+            earliest_put: the smallest timestamp of any put in the family.
+            purge_after_ms: how old a marker must be to go.
+        """
+        self._purge_before = now_ms - purge_after_ms if purge_after_ms else MAX_TIMESTAMP + 1
         self._now_ms = now_ms
         self._oldest = oldest_alive(family, now_ms)
         self._min_versions = family.min_versions
@@ -262,8 +271,12 @@ class Compactor:
             return False
         masks = self._masks
         if kind != _PUT:
-            if not self._keeps_deleted(timestamp):
+            keeps_deleted = self._keeps_deleted(timestamp)
+            if not keeps_deleted:
                 masks.add(qualifier, timestamp, kind)
+            if timestamp >= self._purge_before:
+                return True
+            if not keeps_deleted:
                 return False
             if timestamp < self._earliest_put:
                 # No put is older: neither this marker nor an older one hides anything.
