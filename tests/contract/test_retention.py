@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from webtable import ALL_VERSIONS, CellType, Scan, Table
+from webtable import ALL_VERSIONS, CellType, Family, Scan, Store, Table, TableSchema
 
 from .conftest import DAY, Rows
 
@@ -164,3 +164,34 @@ def test_what_is_seen_stays_through_flush_and_compaction(
     assert table.get(row, versions=ALL_VERSIONS) == before
     table.major_compact()
     assert table.get(row, versions=ALL_VERSIONS) == before
+
+
+def test_markers_stay_for_as_long_as_the_table_says(store: Store, new_name: str) -> None:
+    schema = TableSchema(
+        name=new_name,
+        families=(Family(name="f", versions=3),),
+        attributes={"hbase.hstore.time.to.purge.deletes": str(2 * HOUR_MS)},
+    )
+    table, recent = store.create_table(schema), now_ms() - HOUR_MS
+    table.put(b"row", {b"f:a": b"", b"f:b": b""}, timestamp=10)
+    table.delete(b"row", [b"f:a"], timestamp=20)
+    table.delete(b"row", [b"f:b"], timestamp=recent)
+    table.major_compact()
+    # What they hide is gone; the young marker is not, and goes on hiding what comes late.
+    assert physical(table, b"row") == [(b"f:b", recent, CellType.DELETE_COLUMN)]
+    table.put(b"row", {b"f:a": b"", b"f:b": b""}, timestamp=10)
+    assert stamps(table, b"row", b"f:a") == [10]
+    assert stamps(table, b"row", b"f:b") == []
+
+
+def test_kept_markers_go_when_every_put_is_newer(store: Store, new_name: str) -> None:
+    table = store.create_table(new_name, Family(name="f", versions=3, keep_deleted_cells="TRUE"))
+    table.delete(b"row", [b"f:a"], timestamp=5)
+    table.delete(b"row", [b"f:b"], timestamp=15)
+    table.put(b"row", {b"f:a": b"", b"f:b": b""}, timestamp=10)
+    table.major_compact()
+    assert physical(table, b"row") == [
+        (b"f:a", 10, CellType.PUT),
+        (b"f:b", 15, CellType.DELETE_COLUMN),
+        (b"f:b", 10, CellType.PUT),
+    ]

@@ -95,6 +95,15 @@ SCHEMAS = {
             ),
             attributes=BY_HAND,
         ),
+        TableSchema(
+            name="purged",
+            families=(
+                Family(name="a"),
+                Family(name="b", versions=3, keep_deleted_cells="TRUE"),
+                Family(name="c", versions=2, ttl_seconds=DAY, min_versions=1),
+            ),
+            attributes={**BY_HAND, "hbase.hstore.time.to.purge.deletes": str(DAY * 1000)},
+        ),
     )
 }
 
