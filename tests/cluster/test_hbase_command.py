@@ -143,6 +143,6 @@ def test_without_java_nothing_is_started(tmp_path: Path, monkeypatch: pytest.Mon
     refused = _run(tmp_path / "cluster", "up")
     assert refused.returncode == 1
     assert refused.stderr.splitlines()[1:] == [
-        "webtable: 'java' is not installed (HBase runs on Java 11 or 17)",
+        "webtable: 'java' is not installed (HBase runs on Java 17)",
         "hint: run: apt-get install openjdk-17-jre-headless maven",
     ]

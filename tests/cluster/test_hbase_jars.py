@@ -45,7 +45,7 @@ def _install_maven(calls: Path, end: str = "") -> None:
 def test_without_java_the_error_says_what_to_install(calls: Path) -> None:
     with pytest.raises(WebTableError) as caught:
         find_java()
-    assert caught.value.message == "'java' is not installed (HBase runs on Java 11 or 17)"
+    assert caught.value.message == "'java' is not installed (HBase runs on Java 17)"
     assert caught.value.hint == "run: apt-get install openjdk-17-jre-headless maven"
     assert door(caught.value).exit_code == 1
 

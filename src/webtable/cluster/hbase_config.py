@@ -47,13 +47,16 @@ _FEW_THREADS = {
     "hbase.regionserver.metahandler.count": "4",
     "hbase.regionserver.replication.handler.count": "1",
 }
-# A test decides itself when files are merged.
-_NO_COMPACTION = {
+# A test decides itself when memory is flushed and files are merged.
+_NOTHING_BY_ITSELF = {
     "hbase.hregion.majorcompaction": "0",
     "hbase.hstore.blockingStoreFiles": "10000",
     "hbase.hstore.compaction.min": "1000",
-    "hbase.hstore.compactionThreshold": "1000",
+    "hbase.regionserver.optionalcacheflushinterval": "0",
 }
+# Each family of each region takes one such piece of memory with its first cell; HBase's own
+# 2 MB do not go with a small heap and hundreds of small tables.
+_MANY_TABLES = {"hbase.hregion.memstore.mslab.chunksize": "262144"}
 # How long a silent process counts as alive; HBase's own 90 s are for large heaps.
 _SESSION = "zookeeper.session.timeout"
 
@@ -67,7 +70,13 @@ PROFILES: Mapping[ProfileName, Profile] = {
         heap_mb={"namenode": 192, "datanode": 192, "zookeeper": 96, "master": 256, "server": 384},
         # The first compiler alone: half the time to start, and slower code ever after.
         java=("-XX:+UseSerialGC", "-XX:-UsePerfData", "-XX:TieredStopAtLevel=1"),
-        site={**_QUICK, **_FEW_THREADS, **_NO_COMPACTION, _SESSION: "10000"},
+        site={
+            **_QUICK,
+            **_FEW_THREADS,
+            **_NOTHING_BY_ITSELF,
+            **_MANY_TABLES,
+            _SESSION: "10000",
+        },
     ),
     "bench": Profile(
         heap_mb={"namenode": 512, "datanode": 512, "zookeeper": 256, "master": 512, "server": 4096},

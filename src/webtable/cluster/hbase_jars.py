@@ -40,9 +40,7 @@ def find_java() -> str:
         WebTableError: There is none.
     """
     home = os.environ.get("JAVA_HOME")
-    return (home and shutil.which(f"{home}/bin/java")) or _find(
-        "java", "HBase runs on Java 11 or 17"
-    )
+    return (home and shutil.which(f"{home}/bin/java")) or _find("java", "HBase runs on Java 17")
 
 
 def hbase_jars(say: Callable[[str], None]) -> Path:
