@@ -38,7 +38,7 @@ class RocksEngine(Engine):
 
     def __init__(self, database: Database) -> None:
         self.location = database.path
-        self._translated = translated(database.path)
+        self._translated = translated(database.path, lambda: database.is_closed)
         self._database = database
         self._admin = RocksAdmin(database)
         self._scans: weakref.WeakSet[reader.RowStream] = weakref.WeakSet()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+from collections.abc import Callable
 
 from rocksdict import DbClosedError
 
@@ -31,10 +32,11 @@ class translated:  # noqa: N801 - it reads as a word: with translated(path)
     One object serves any number of `with` blocks, also at once: every read enters one.
     """
 
-    __slots__ = ("path",)
+    __slots__ = ("_is_closed", "path")
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, is_closed: Callable[[], bool] = lambda: False) -> None:
         self.path = path
+        self._is_closed = is_closed
 
     def __enter__(self) -> None:
         return None
@@ -42,6 +44,9 @@ class translated:  # noqa: N801 - it reads as a word: with translated(path)
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if error is not None and isinstance(error, Exception):
             ours = _translate(error, self.path)
+            if not isinstance(ours, WebTableError) and self._is_closed():
+                # A thread was at work when another closed the store under it.
+                ours = StoreClosed(self.path)
             if ours is not error:
                 raise ours from error
 
