@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
-from webtable import Append, Check, CompareOp, Delete, Increment, Mutation, Put, Row, Table
+from webtable import (
+    Append,
+    CellType,
+    Check,
+    CompareOp,
+    Delete,
+    Increment,
+    Mutation,
+    Put,
+    Row,
+    Table,
+)
 from webtable.errors import FamilyNotFound, InvalidRequest
 
 from .conftest import Rows
@@ -100,6 +113,25 @@ def test_the_newest_visible_version_counts(table: Table, rows: Rows) -> None:
     assert table.check_and_mutate(row, early, seen)
     none = Check(b"three:a", CompareOp.EQUAL, None, time_range=(40, 50))
     assert table.check_and_mutate(row, none, seen)
+
+
+def test_puts_do_not_stand_behind_a_checked_cell_of_the_future(table: Table, rows: Rows) -> None:
+    row, future = rows(), time.time_ns() // 1_000_000 + 10**9
+    table.put(row, {b"every:a": b"1"}, timestamp=future)
+    steps: list[Mutation] = [
+        Put(row, {b"every:a": b"2"}),
+        Put(row, {b"every:b": b"2"}, timestamp=10),
+        Increment(row, {b"every:n": 1}),
+        Delete(row).column(b"every:b"),
+    ]
+    assert table.check_and_mutate(row, Check.equal(b"every:a", b"1"), steps)
+    (found,) = table.scan(prefix=row, raw=True, versions=9)
+    assert [(c.column, c.timestamp >= future, c.value, c.type) for c in found] == [
+        (b"every:a", True, b"2", CellType.PUT),
+        (b"every:b", False, b"", CellType.DELETE_COLUMN),
+        (b"every:b", False, b"2", CellType.PUT),
+        (b"every:n", False, (1).to_bytes(8, "big"), CellType.PUT),
+    ]
 
 
 def test_any_mix_inside(table: Table, rows: Rows) -> None:

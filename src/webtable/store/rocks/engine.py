@@ -242,12 +242,9 @@ class RocksEngine(Engine):
                 found = self._read_row(reads, view, row)
                 if not holds(check, found[0][2] if found else None):
                     return CheckResult(success=False)
-                # The clock may have gone back: what is written must not stand behind what was read.
-                encoder = Encoder(
-                    self._read_column,
-                    self._admin,
-                    max(now_ms, found[0][1] if found else 0),
-                )
+                # As in HBase: puts do not stand behind what was read, even if the clock went back.
+                read_ms = found[0][1] if found else 0
+                encoder = Encoder(self._read_column, self._admin, now_ms, puts_from_ms=read_ms)
                 results = [encoder.add(opened, mutation) for mutation in mutations]
                 self._database.write(encoder.batch, durability)
         return CheckResult(success=True, row=_joined(results))

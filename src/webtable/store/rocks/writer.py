@@ -77,14 +77,18 @@ def check_mutation(table: OpenTable, mutation: Mutation) -> None:
 class Encoder:
     """Mutations of any rows and tables on their way into one atomic batch."""
 
-    __slots__ = ("_notebook", "_now_ms", "_put_suffix", "_read", "batch")
+    __slots__ = ("_notebook", "_now_ms", "_put_ms", "_put_suffix", "_read", "batch")
 
-    def __init__(self, read: ReadColumn, notebook: Notebook, now_ms: int) -> None:
+    def __init__(
+        self, read: ReadColumn, notebook: Notebook, now_ms: int, *, puts_from_ms: int = 0
+    ) -> None:
+        """Starts an empty batch; puts without a timestamp are stamped `puts_from_ms` at least."""
         self.batch = WriteBatch(raw_mode=True)
         self._read = read
         self._notebook = notebook
         self._now_ms = now_ms
-        self._put_suffix = encode_suffix(now_ms, _PUT)
+        self._put_ms = max(now_ms, puts_from_ms)
+        self._put_suffix = encode_suffix(self._put_ms, _PUT)
 
     def add_blind(self, table: OpenTable, mutations: Sequence[Mutation]) -> bool:
         """Adds mutations that need no read; returns False at the first one that does.
@@ -141,7 +145,7 @@ class Encoder:
         return self._change(table, mutation.row, changes)
 
     def _put(self, table: OpenTable, put: Put) -> None:
-        timestamp = self._now_ms if put.timestamp is None else put.timestamp
+        timestamp = self._put_ms if put.timestamp is None else put.timestamp
         prefix = escape(put.row) + b"\x00"
         # Checked first: a traceback that somebody keeps must not hold a handle of the database.
         check_mutation(table, put)
