@@ -33,6 +33,8 @@ from webtable.store.schema import TableSchema
 
 __all__ = ["RocksAdmin"]
 
+# The attribute of a table or family, as in HBase: milliseconds for which delete markers stay.
+_PURGE_AFTER = "hbase.hstore.time.to.purge.deletes"
 _LEVELS = 7  # RocksDB's default
 _FOLLOW_SECONDS = 0.1  # how far a reader in another process may lag behind without being told
 
@@ -255,7 +257,10 @@ class RocksAdmin:
         """Rewrites a table without what no read can see."""
         self.flush(table)
         for family in table.families.values():
-            compact_family(self._database, family, now_ms)
+            options = {**table.schema.attributes, **family.schema.attributes}
+            purge_after = options.get(_PURGE_AFTER, "0")
+            purge_after_ms = int(purge_after) if purge_after.isdecimal() else 0
+            compact_family(self._database, family, now_ms, purge_after_ms)
 
     def stats(self, table: OpenTable) -> TableStats:
         """Returns RocksDB's own figures of each family."""
