@@ -57,7 +57,7 @@ class RocksAdmin:
 
     def _load(self) -> None:
         root = self._database.root
-        self._counter = int(root.get(CATALOG_KEY) or b"0")
+        self._counter = self._read_counter()
         self.tables = {}
         seeker = root.iter()
         seeker.seek(table_key(""))
@@ -66,6 +66,9 @@ class RocksAdmin:
             self.tables[entry.schema.name] = self._opened(entry)
             seeker.next()
         seeker.status()
+
+    def _read_counter(self) -> int:
+        return int(self._database.root.get(CATALOG_KEY) or b"0")
 
     def _opened(self, entry: TableEntry) -> OpenTable:
         families = {}
@@ -158,8 +161,7 @@ class RocksAdmin:
         if not now and time.monotonic() - self._followed < _FOLLOW_SECONDS:
             return
         with self._lock:
-            self._database.catch_up()
-            if int(self._database.root.get(CATALOG_KEY) or b"0") != self._counter:
+            if not self._database.catch_up() or self._read_counter() != self._counter:
                 self.tables = {}
                 self._database.reopen()
                 self._load()

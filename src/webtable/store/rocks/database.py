@@ -10,7 +10,6 @@ import contextlib
 import shutil
 import tempfile
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -29,10 +28,11 @@ from rocksdict import (
     WriteOptions,
 )
 
-from webtable.errors import CorruptData, InvalidRequest, RegionBusy
+from webtable.errors import CorruptData, InvalidRequest
 from webtable.store.mutation import Durability
 from webtable.store.rocks.faults import translated
-from webtable.store.rocks.location import FORMAT_FILE, WriterLock, check_format, file_list_state
+from webtable.store.rocks.follower import Follower, remove_dead_readers
+from webtable.store.rocks.location import FORMAT_FILE, WriterLock, check_format
 from webtable.store.rocks.marks import Marks
 from webtable.store.schema import Compression, Family
 
@@ -45,7 +45,6 @@ _WRITE_BUFFERS = 256 * _MIB  # for the whole database, however many families it 
 _WAL_LIMIT = 128 * _MIB  # what opening after a crash has to replay at most
 _BLOCK_CACHE = 64 * _MIB
 _BLOCK_SIZE = 16 * 1024
-_FOLLOWER_PATIENCE_SECONDS = 10.0
 _FAMILY_BUFFER = 64 * _MIB
 
 # RocksDB lacks the others; the nearest one stands in. The schema keeps what was asked for.
@@ -75,17 +74,16 @@ class Database:
         self.commits = threading.RLock()
         self.is_closed = False
         self._is_released = False
-        self.follower_path: str | None = None
         self._cache = Cache(_BLOCK_CACHE)
         self._handles: dict[str, tuple[Rdict, ColumnFamily]] = {}
         self._marks = Marks(path)
-        self._checked_list: object = None
+        self._follower = Follower(path, self._rocks)
         self._lock: WriterLock | None = None
         self._has_unlogged = False
         self._writes = {name: _write_options(name) for name in ("sync", "wal", "none")}
         check_format(path, create=create and not read_only)
         with translated(path):
-            self._root: Any = self._open_follower() if read_only else self._open_writer()
+            self._root: Any = self._follower.open() if read_only else self._open_writer()
 
     # Opening
 
@@ -95,11 +93,12 @@ class Database:
             promised = self._marks.promised()
             if self._lock.was_killed:
                 # See what its log gives back before anything is changed.
-                reader = self._rocks(AccessType.read_only(False))
+                reader = self._rocks(self.path, AccessType.read_only(False))
                 recovered = reader.latest_sequence_number()
                 reader.close()
                 self._marks.check(promised, recovered)
-            root = self._rocks(AccessType.read_write())
+            remove_dead_readers(self.path)
+            root = self._rocks(self.path, AccessType.read_write())
             try:
                 self._marks.check(promised, root.latest_sequence_number())
                 self._marks.open(root.latest_sequence_number())
@@ -112,76 +111,16 @@ class Database:
             raise
         return root
 
-    def _open_follower(self) -> Rdict:
-        self.follower_path = tempfile.mkdtemp(prefix="webtable-reader-")
-        access = AccessType.secondary(self.follower_path)
-        try:
-            follower = self._undisturbed(lambda: self._rocks(access), result_counts=False)
-            self._catch_up(follower)
-        except BaseException:
-            shutil.rmtree(self.follower_path, ignore_errors=True)
-            raise
-        return follower
-
-    def _catch_up(self, follower: Rdict) -> None:
-        def read() -> None:
-            follower.try_catch_up_with_primary()
-            listed = file_list_state(self.path)
-            if listed != self._checked_list:
-                self._check_files(follower)
-                self._checked_list = listed
-
-        promised = self._marks.promised()
-        self._undisturbed(read)
-        self._marks.check(promised, follower.latest_sequence_number())
-
-    def _check_files(self, follower: Rdict) -> None:
-        # A follower that misses a file, or cannot read one, silently stays at what was before it.
-        # A read-only opening does not, but cannot follow; so it is asked when the list changed.
-        strict = self._rocks(AccessType.read_only(False))
-        try:
-            missing = _file_names(strict) - _file_names(follower)
-        finally:
-            strict.close()
-        if missing:
+    def _rocks(self, path: str, access: AccessType) -> Rdict:
+        exists = Path(path, "CURRENT").exists()
+        names = Rdict.list_cf(path, Options(raw_mode=True)) if exists else ["default"]
+        if not exists and any(Path(path).glob("MANIFEST-*")):
             raise CorruptData(
-                f"store '{self.path}' is damaged: {', '.join(sorted(missing))} cannot be read",
-                hint="check the disk, then restore the store from a checkpoint",
-            )
-
-    def _undisturbed(self, read: Callable[[], T], *, result_counts: bool = True) -> T:
-        """Reads the writer's files at a moment at which it does not change the list of them.
-
-        A follower reads the list of files, then the logs. A log that the writer removed in between
-        because its families had reached the disk would be missing from some families and not
-        from others: rows would be torn. The list tells: the writer adds to it before it removes.
-        """
-        deadline = time.monotonic() + _FOLLOWER_PATIENCE_SECONDS
-        while True:
-            before = file_list_state(self.path)
-            try:
-                result = read()
-            except Exception:
-                if file_list_state(self.path) == before or time.monotonic() > deadline:
-                    raise
-                continue
-            if not result_counts or file_list_state(self.path) == before:
-                return result
-            if time.monotonic() > deadline:
-                raise RegionBusy(
-                    f"store '{self.path}' changes too fast to be followed", hint="try again"
-                )
-
-    def _rocks(self, access: AccessType) -> Rdict:
-        exists = Path(self.path, "CURRENT").exists()
-        names = Rdict.list_cf(self.path, Options(raw_mode=True)) if exists else ["default"]
-        if not exists and (self.read_only or any(Path(self.path).glob("MANIFEST-*"))):
-            raise CorruptData(
-                f"store '{self.path}' has lost its file CURRENT",
+                f"store '{path}' has lost its file CURRENT",
                 hint="restore the store from a checkpoint",
             )
         families = {name: self._family_options(None) for name in names}
-        return Rdict(self.path, self._options(), families, access)
+        return Rdict(path, self._options(), families, access)
 
     def _options(self) -> Options:
         options = Options(raw_mode=True)
@@ -297,16 +236,19 @@ class Database:
             self._has_unlogged = False
         shutil.copy(Path(self.path, FORMAT_FILE), Path(target, FORMAT_FILE))
 
-    def catch_up(self) -> None:
-        """Lets a follower see what the writer has written by now."""
+    def catch_up(self) -> bool:
+        """Lets a follower see what the writer has written by now.
+
+        Returns whether it could; otherwise it must be opened anew.
+        """
         with self.commits:
-            self._catch_up(self._root)
+            return self._follower.catch_up()
 
     def reopen(self) -> None:
-        """Opens a follower again, so that it sees new column families."""
+        """Opens a follower anew, also so that it sees new column families."""
         with self.commits:
             self._release()
-            self._root = self._open_follower()
+            self._root = self._follower.open()
 
     # Closing
 
@@ -337,13 +279,7 @@ class Database:
         self._handles.clear()
         with contextlib.suppress(Exception):
             self._root.close()
-        if self.follower_path is not None:
-            shutil.rmtree(self.follower_path, ignore_errors=True)
-            self.follower_path = None
-
-
-def _file_names(rocks: Rdict) -> set[str]:
-    return {str(file["name"]) for file in rocks.live_files()}
+        self._follower.close()
 
 
 def _write_options(durability: str) -> Any:

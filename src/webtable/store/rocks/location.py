@@ -27,7 +27,7 @@ from webtable.errors import (
 from webtable.store.rocks.faults import translated
 from webtable.store.rocks.keys import FORMAT_VERSION
 
-__all__ = ["FORMAT_FILE", "WriterLock", "check_format", "file_list_state"]
+__all__ = ["FORMAT_FILE", "WriterLock", "check_format"]
 
 FORMAT_FILE = "WEBTABLE"
 _WRITER_FILE = "WRITER"
@@ -147,12 +147,3 @@ def _check_version(path: str, content: bytes) -> None:
             f"store '{path}' has format {version}, this program knows {FORMAT_VERSION}",
             hint="use the version of webtable that wrote it, or a newer one",
         )
-
-
-def file_list_state(path: str) -> tuple[str, int] | None:
-    """Returns which file lists the database's files, and its size; None when there is none."""
-    try:
-        name = Path(path, "CURRENT").read_text().strip()
-        return name, Path(path, name).stat().st_size
-    except (OSError, ValueError):
-        return None

@@ -1,0 +1,204 @@
+"""Reading a store beside its writer: a view of its files from which nothing can vanish.
+
+RocksDB can follow another process's database, but not while that one removes files: a log removed
+between the reading of the list of files and that of the logs is missing from some families and
+not from others, and rows are torn. So a follower links every file into a directory of its own, at a
+moment at which the list does not change, which takes about a millisecond, and follows those. A
+linked log grows with the writer's. When the writer starts another log or changes the list, the
+files are linked anew.
+
+The directories are `.readers/*` in the store's, each locked (flock) while its reader lives; what
+dead readers left is removed by the next one. Where links cannot be made, on a store that the reader
+may not write to, symbolic ones in a temporary directory do, with a new attempt when a file goes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from rocksdict import AccessType, Rdict
+
+from webtable.errors import CorruptData, RegionBusy
+from webtable.store.rocks.marks import Marks
+
+__all__ = ["Follower", "remove_dead_readers"]
+
+_READERS = ".readers"
+_LOCK = "LIVES"
+_PATIENCE_SECONDS = 20.0
+
+
+class _Files(NamedTuple):
+    """Which files a database consists of: its list, how long that is, and its logs."""
+
+    listed_in: str
+    list_bytes: int
+    logs: frozenset[str]
+
+
+class Follower:
+    """A reader's own view of a store's files, and the database that is open on it.
+
+    Args:
+        open_rocks: opens a directory with an access type, with the options of this store.
+    """
+
+    def __init__(self, path: str, open_rocks: Callable[[str, AccessType], Rdict]) -> None:
+        self._path = path
+        self._open_rocks = open_rocks
+        self._marks = Marks(path)
+        self._view: Path | None = None
+        self._lock = -1
+        self._files: _Files | None = None
+        self._rocks: Rdict | None = None
+
+    def open(self) -> Rdict:
+        """Opens the database as it is now.
+
+        Raises:
+            CorruptData: a file is damaged or missing.
+            RegionBusy: the writer changes its files all the time.
+        """
+        deadline = time.monotonic() + _PATIENCE_SECONDS
+        while True:
+            promised = self._marks.promised()
+            try:
+                self._files = self._link()
+                if self._files is not None:
+                    return self._open_view(promised)
+            except BaseException:
+                files = self._files
+                self.close()
+                # A symbolic link does not keep its file: then the list has changed, too.
+                if files is None or _files(self._path) == files:
+                    raise
+            if time.monotonic() > deadline:
+                raise RegionBusy(
+                    f"store '{self._path}' changes too fast to be followed", hint="try again"
+                )
+
+    def catch_up(self) -> bool:
+        """Reads what was written since, and returns True; False says that it must open anew."""
+        promised = self._marks.promised()
+        if self._rocks is None or _files(self._path) != self._files:
+            return False
+        self._rocks.try_catch_up_with_primary()
+        # The writer may have gone on to a new log since the look at its files.
+        if _files(self._path) != self._files:
+            return False
+        self._marks.check(promised, self._rocks.latest_sequence_number())
+        return True
+
+    def close(self) -> None:
+        """Closes the database and removes the view."""
+        if self._rocks is not None:
+            with contextlib.suppress(Exception):  # rocksdict's, of a database closed already
+                self._rocks.close()
+            self._rocks = None
+        if self._view is not None:
+            shutil.rmtree(self._view, ignore_errors=True)
+            self._view = None
+        if self._lock >= 0:
+            os.close(self._lock)
+            self._lock = -1
+        self._files = None
+
+    def _open_view(self, promised: int) -> Rdict:
+        view = self._view
+        assert view is not None
+        # A follower takes a file that it cannot read for one that is gone, and stays at what was
+        # before it. A strict opening complains; without the logs it is quick.
+        strict = self._open_rocks(str(view / "strict"), AccessType.read_only(False))
+        listed = _table_files(strict)
+        strict.close()
+        self._rocks = self._open_rocks(str(view), AccessType.secondary(str(view / "follower")))
+        self._rocks.try_catch_up_with_primary()
+        missing = listed - _table_files(self._rocks)
+        if missing:
+            raise CorruptData(
+                f"store '{self._path}' is damaged: {', '.join(sorted(missing))} cannot be read",
+                hint="check the disk, then restore the store from a checkpoint",
+            )
+        self._marks.check(promised, self._rocks.latest_sequence_number())
+        return self._rocks
+
+    def _link(self) -> _Files | None:
+        """Links the files of one moment into a new view; None when they changed meanwhile."""
+        files = _files(self._path)
+        if files is None:
+            raise CorruptData(
+                f"store '{self._path}' has lost its file CURRENT or what that names",
+                hint="restore the store from a checkpoint",
+            )
+        link = self._new_view()
+        view = self._view
+        assert view is not None
+        strict = view / "strict"
+        strict.mkdir()
+        try:
+            listed = Path(self._path, files.listed_in).read_bytes()[: files.list_bytes]
+            for each in os.listdir(self._path):
+                source = os.path.join(self._path, each)
+                if each.endswith(".sst"):
+                    link(source, view / each)
+                    link(source, strict / each)
+                elif each in files.logs:
+                    link(source, view / each)
+        except FileNotFoundError:
+            listed = b""
+        if _files(self._path) != files or not listed:
+            self.close()
+            return None
+        for directory in (view, strict):
+            (directory / files.listed_in).write_bytes(listed)
+            (directory / "CURRENT").write_text(files.listed_in + "\n")
+        return files
+
+    def _new_view(self) -> Callable[[str, Path], None]:
+        """Makes the directory of the view; returns how files get into it."""
+        self.close()
+        link: Callable[[str, Path], None] = os.link
+        try:
+            parent = Path(self._path, _READERS)
+            parent.mkdir(exist_ok=True)
+            remove_dead_readers(self._path)
+            self._view = Path(tempfile.mkdtemp(dir=parent))
+            self._lock = os.open(self._view / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            fcntl.flock(self._lock, fcntl.LOCK_EX)
+        except PermissionError:
+            self._view, link = Path(tempfile.mkdtemp(prefix="webtable-reader-")), os.symlink
+        return link
+
+
+def remove_dead_readers(path: str) -> None:
+    """Removes what readers left that were killed."""
+    with contextlib.suppress(OSError):
+        for view in Path(path, _READERS).iterdir():
+            with contextlib.suppress(OSError):
+                lock = os.open(view / _LOCK, os.O_RDWR | os.O_CLOEXEC)
+                try:
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    shutil.rmtree(view, ignore_errors=True)
+                finally:
+                    os.close(lock)
+
+
+def _files(path: str) -> _Files | None:
+    try:
+        listed_in = Path(path, "CURRENT").read_text().strip()
+        logs = frozenset(each for each in os.listdir(path) if each.endswith(".log"))
+        return _Files(listed_in, Path(path, listed_in).stat().st_size, logs)
+    except (OSError, ValueError):
+        return None
+
+
+def _table_files(rocks: Rdict) -> set[str]:
+    return {each["name"] for each in rocks.live_files()}
