@@ -1,4 +1,4 @@
-"""WebTable keeps crawled web pages the way Bigtable's Webtable did, and answers questions about them.
+"""WebTable keeps crawled web pages as Bigtable's Webtable did, and answers questions about them.
 
 `webtable.open(location)` gives a `Store`, `store.table(name)` a `Table`; see `docs/` for the rest.
 """

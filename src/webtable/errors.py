@@ -232,7 +232,7 @@ class StoreClosed(WebTableError):
         super().__init__(f"store '{location}' is closed", hint="open it again")
 
 
-class BatchError(ExceptionGroup[WebTableError], WebTableError):
+class BatchError(ExceptionGroup[WebTableError], WebTableError):  # type: ignore[override]
     """Some entries of a bulk write failed; the others were stored.
 
     `positions` has, for each error of `exceptions`, the position of its entry in the call.
