@@ -82,6 +82,7 @@ class RocksAdmin:
                     is_marked=schema.name in entry.marked or self._database.read_only,
                 ),
             )
+            self._database.compress(column_family, schema.compression)
             rocks, handle = self._database.family(column_family)
             families[schema.name.encode()] = OpenFamily(schema, rocks, handle, notes)
         return OpenTable(entry, families)
@@ -115,7 +116,7 @@ class RocksAdmin:
         for family in schema.families:
             if family.name in names:
                 created[family.name] = f"{schema.name}/{family.name}/{self._counter}"
-                self._database.create_family(created[family.name], family)
+                self._database.create_family(created[family.name])
         return created
 
     # What the engine asks

@@ -34,7 +34,7 @@ from webtable.store.rocks.faults import translated
 from webtable.store.rocks.follower import Follower, remove_dead_readers
 from webtable.store.rocks.location import FORMAT_FILE, WriterLock, check_format
 from webtable.store.rocks.marks import Marks
-from webtable.store.schema import Compression, Family
+from webtable.store.schema import Compression
 
 __all__ = ["Database"]
 
@@ -47,17 +47,18 @@ _BLOCK_CACHE = 64 * _MIB
 _BLOCK_SIZE = 16 * 1024
 _FAMILY_BUFFER = 64 * _MIB
 
-# RocksDB lacks the others; the nearest one stands in. The schema keeps what was asked for.
-_COMPRESSION: dict[Compression, Callable[[], DBCompressionType]] = {
-    "NONE": DBCompressionType.none,
-    "GZ": DBCompressionType.zlib,
-    "SNAPPY": DBCompressionType.snappy,
-    "LZO": DBCompressionType.lz4,
-    "LZ4": DBCompressionType.lz4,
-    "BZIP2": DBCompressionType.bz2,
-    "ZSTD": DBCompressionType.zstd,
-    "LZMA": DBCompressionType.zstd,
-    "BROTLI": DBCompressionType.zstd,
+# RocksDB lacks some, and with zlib this build writes plain blocks; the nearest one stands in for
+# those. The schema keeps what was asked for.
+_COMPRESSION: dict[Compression, str] = {
+    "NONE": "kNoCompression",
+    "GZ": "kZSTD",
+    "SNAPPY": "kSnappyCompression",
+    "LZO": "kLZ4Compression",
+    "LZ4": "kLZ4Compression",
+    "BZIP2": "kBZip2Compression",
+    "ZSTD": "kZSTD",
+    "LZMA": "kZSTD",
+    "BROTLI": "kZSTD",
 }
 
 
@@ -76,6 +77,7 @@ class Database:
         self._is_released = False
         self._cache = Cache(_BLOCK_CACHE)
         self._handles: dict[str, tuple[Rdict, ColumnFamily]] = {}
+        self._compressions: dict[str, str] = {}
         self._marks = Marks(path)
         self._follower = Follower(path, self._rocks)
         self._lock: WriterLock | None = None
@@ -119,7 +121,7 @@ class Database:
                 f"store '{path}' has lost its file CURRENT",
                 hint="restore the store from a checkpoint",
             )
-        families = {name: self._family_options(None) for name in names}
+        families = {name: self._family_options() for name in names}
         return Rdict(path, self._options(), families, access)
 
     def _options(self) -> Options:
@@ -137,22 +139,23 @@ class Database:
         options.set_max_log_file_size(_MIB)
         options.set_stats_dump_period_sec(0)
         options.set_stats_persist_period_sec(0)
-        self._shape(options, None)
+        self._shape(options)
         return options
 
-    def _family_options(self, family: Family | None) -> Options:
+    def _family_options(self) -> Options:
         options = Options(raw_mode=True)
-        self._shape(options, family)
+        self._shape(options)
         return options
 
-    def _shape(self, options: Options, family: Family | None) -> None:
+    def _shape(self, options: Options) -> None:
         blocks = BlockBasedOptions()
         blocks.set_block_cache(self._cache)
         blocks.set_block_size(_BLOCK_SIZE)
         blocks.set_format_version(5)
         options.set_block_based_table_factory(blocks)
         options.set_write_buffer_size(_FAMILY_BUFFER)
-        options.set_compression_type(_COMPRESSION[family.compression if family else "NONE"]())
+        # A family's own is set when its schema is known, see `compress`.
+        options.set_compression_type(DBCompressionType.none())
 
     # Column families
 
@@ -167,9 +170,16 @@ class Database:
         """Returns the names of all RocksDB column families but the default one."""
         return [name for name in Rdict.list_cf(self.path, self._options()) if name != "default"]
 
-    def create_family(self, name: str, family: Family) -> None:
+    def create_family(self, name: str) -> None:
         """Creates a RocksDB column family."""
-        self._root.create_column_family(name, self._family_options(family)).close()
+        self._root.create_column_family(name, self._family_options()).close()
+
+    def compress(self, name: str, compression: Compression) -> None:
+        """Chooses how the files that are written from now on are compressed."""
+        wanted = _COMPRESSION[compression]
+        if not self.read_only and self._compressions.get(name, _COMPRESSION["NONE"]) != wanted:
+            self.family(name)[0].set_options({"compression": wanted})
+            self._compressions[name] = wanted
 
     def drop_family(self, name: str) -> None:
         """Drops a RocksDB column family; reads under way keep what they have open."""
