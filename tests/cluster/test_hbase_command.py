@@ -69,7 +69,7 @@ def _life_of_a_cluster(folder: Path, started: subprocess.CompletedProcess[str]) 
     # Nothing is said about storage and profile: as they were.
     third = _run(folder, "up")
     assert (third.returncode, third.stdout) == (0, f"{location}\n")
-    assert "ready after" in third.stderr
+    assert third.stderr.endswith(f" s; to end it: webtable hbase down --dir {folder}\n")
     with webtable.open(location) as store:
         row = store.table("kept").get(b"row")
         assert row is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import time
 from collections.abc import Callable, Iterator
@@ -114,7 +115,9 @@ def up(folder: str, form: Format, properties: tuple[str, ...], **settings: Any) 
     if was_running:
         talk("already running; to change its options, take it down first")
     else:
-        talk(f"ready after {time.monotonic() - began:.0f} s; to end it: webtable hbase down")
+        where = "" if folder == _default_folder() else f" --dir {shlex.quote(folder)}"
+        seconds = time.monotonic() - began
+        talk(f"ready after {seconds:.0f} s; to end it: webtable hbase down{where}")
     if form == "table":
         click.echo(status.location)
     else:

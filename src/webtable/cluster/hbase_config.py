@@ -67,7 +67,7 @@ PROFILES: Mapping[ProfileName, Profile] = {
         site={**_QUICK, **_FEW_THREADS, _SESSION: "30000"},
     ),
     "tests": Profile(
-        heap_mb={"namenode": 192, "datanode": 192, "zookeeper": 96, "master": 256, "server": 384},
+        heap_mb={"namenode": 192, "datanode": 192, "zookeeper": 96, "master": 256, "server": 512},
         # The first compiler alone: half the time to start, and slower code ever after.
         java=("-XX:+UseSerialGC", "-XX:-UsePerfData", "-XX:TieredStopAtLevel=1"),
         site={
@@ -104,6 +104,7 @@ log4j.logger.org.apache.hadoop.hdfs.server.namenode.FSNamesystem.audit=WARN
 def write_config(folder: Path, state: ClusterState) -> None:
     """Writes `folder/conf`; the state's `properties` win over every setting of hbase-site.xml."""
     conf = folder / "conf"
+    conf.mkdir(exist_ok=True)
     hbase = _hbase_site(folder, state.ports)
     if state.storage == "hdfs":
         core = _core_site(folder, state.ports)

@@ -234,8 +234,9 @@ class LocalHBase:
             ]
 
     def _format(self, launcher: Launcher) -> None:
-        done = self.folder / "data" / "formatted"
-        if done.exists():
+        # The data node makes this folder when it first runs, which is after the name node was
+        # formatted. Without it there is no data, and a format cut short is simply done again.
+        if (self.folder / "data" / "datanode").exists():
             return
         run = subprocess.run(launcher.format_command(), capture_output=True, text=True, check=False)
         if run.returncode != 0:
@@ -244,8 +245,6 @@ class LocalHBase:
                 f"HDFS could not be formatted:\n{launcher.last_words('namenode', 0)}",
                 hint=f"see {launcher.log('namenode')} and {launcher.output('namenode')}",
             )
-        # What was interrupted half-way does not count and is done again.
-        done.touch()
 
     def _end(self, state: ClusterState, grace_seconds: float) -> None:
         # Who stores for others goes last.
