@@ -111,7 +111,7 @@ def test_several_readers_follow_a_busy_writer(tmp_path: Path) -> None:
         writer.ask("create", "pages")
         writer.tell("put_for_ever", "pages")
         with webtable.open(path, read_only=True) as one, webtable.open(path, read_only=True) as two:
-            for _ in range(30):
+            for _ in range(5):
                 for store in (one, two):
                     store.refresh()
                     rows = list(store.table("pages").scan())

@@ -8,13 +8,15 @@ linked log grows with the writer's. When the writer starts another log or change
 files are linked anew.
 
 The directories are `.readers/*` in the store's, each locked (flock) while its reader lives; what
-dead readers left is removed by the next one. Where links cannot be made, on a store that the reader
-may not write to, symbolic ones in a temporary directory do, with a new attempt when a file goes.
+dead readers left is removed by the next one. Where links cannot be made, because the reader may not
+write there or the disk is full, symbolic ones in a temporary directory do, with a new attempt when
+a file goes.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
 import shutil
@@ -34,6 +36,16 @@ __all__ = ["Follower", "remove_dead_readers"]
 _READERS = ".readers"
 _LOCK = "LIVES"
 _PATIENCE_SECONDS = 20.0
+# Why a view cannot be made beside the store: no right, no room, or a disk that takes no links.
+_NO_PLACE = {
+    errno.EACCES,
+    errno.EPERM,
+    errno.EROFS,
+    errno.ENOSPC,
+    errno.EDQUOT,
+    errno.EMLINK,
+    errno.ENOTSUP,
+}
 
 
 class _Files(NamedTuple):
@@ -59,6 +71,7 @@ class Follower:
         self._lock = -1
         self._files: _Files | None = None
         self._rocks: Rdict | None = None
+        self._is_outside = False
 
     def open(self) -> Rdict:
         """Opens the database as it is now.
@@ -74,11 +87,13 @@ class Follower:
                 self._files = self._link()
                 if self._files is not None:
                     return self._open_view(promised)
-            except BaseException:
+            except BaseException as exc:
                 files = self._files
                 self.close()
+                if isinstance(exc, OSError) and exc.errno in _NO_PLACE and not self._is_outside:
+                    self._is_outside = True
                 # A symbolic link does not keep its file: then the list has changed, too.
-                if files is None or _files(self._path) == files:
+                elif files is None or _files(self._path) == files:
                     raise
             if time.monotonic() > deadline:
                 raise RegionBusy(
@@ -153,8 +168,9 @@ class Follower:
                 elif each in files.logs:
                     link(source, view / each)
         except FileNotFoundError:
-            listed = b""
-        if _files(self._path) != files or not listed:
+            self.close()
+            return None
+        if _files(self._path) != files:
             self.close()
             return None
         for directory in (view, strict):
@@ -165,17 +181,16 @@ class Follower:
     def _new_view(self) -> Callable[[str, Path], None]:
         """Makes the directory of the view; returns how files get into it."""
         self.close()
-        link: Callable[[str, Path], None] = os.link
-        try:
-            parent = Path(self._path, _READERS)
-            parent.mkdir(exist_ok=True)
-            remove_dead_readers(self._path)
-            self._view = Path(tempfile.mkdtemp(dir=parent))
-            self._lock = os.open(self._view / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-            fcntl.flock(self._lock, fcntl.LOCK_EX)
-        except PermissionError:
-            self._view, link = Path(tempfile.mkdtemp(prefix="webtable-reader-")), os.symlink
-        return link
+        if self._is_outside:
+            self._view = Path(tempfile.mkdtemp(prefix="webtable-reader-"))
+            return os.symlink
+        parent = Path(self._path, _READERS)
+        parent.mkdir(exist_ok=True)
+        remove_dead_readers(self._path)
+        self._view = Path(tempfile.mkdtemp(dir=parent))
+        self._lock = os.open(self._view / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        fcntl.flock(self._lock, fcntl.LOCK_EX)
+        return os.link
 
 
 def remove_dead_readers(path: str) -> None:
