@@ -15,9 +15,13 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple, Protocol
 
+from msgspec import structs
+
 from tests.lockstep.programs import (
+    COLUMNS,
     Appends,
     Batched,
     Checked,
@@ -137,6 +141,7 @@ class _Run:
         self._reference = _Side(reference, table)
         self._subject = _Side(subject, table)
         self._follow = follow
+        self._views = self._standing_views()
         self._where = ""
 
     def operate(self, number: int, operation: Operation) -> None:
@@ -147,8 +152,8 @@ class _Run:
             return
         if self._may_drop(operation):
             self._follow_drops()
-        self._compare("what is stored", lambda table: self._scan(table, raw=True))
-        self._compare("what is seen", lambda table: self._scan(table, raw=False))
+        for what, view in self._views.items():
+            self._compare(what, partial(_scanned, view))
 
     def _compare(
         self, what: str, work: Callable[[Table], object], *, is_write: bool = False
@@ -173,6 +178,23 @@ class _Run:
                     for c in row
                 ]
         return "\n".join(lines)
+
+    def _standing_views(self) -> dict[str, Scan]:
+        """What is compared after every write, whatever the program reads."""
+        everything = Scan(prefix=self._prefix, versions=ALL_VERSIONS)
+        early = (0, self._time("recent2"))
+        return {
+            "what is stored": structs.replace(everything, raw=True),
+            "what is seen": everything,
+            "the newest version": structs.replace(everything, versions=1),
+            "two versions of named columns": structs.replace(
+                everything, versions=2, columns=COLUMNS
+            ),
+            "what was seen earlier": structs.replace(everything, time_range=early),
+            "what was new earlier": structs.replace(
+                everything, time_range=early, versions=1, columns=COLUMNS, reverse=True
+            ),
+        }
 
     # What hidden cells the reference no longer has
 
@@ -250,8 +272,7 @@ class _Run:
                 ]
                 return lambda table: table.get_many(gets)
             case ScanRows():
-                scan = self._scan_request(operation)
-                return lambda table: list(table.scan(scan))
+                return partial(_scanned, self._scan_request(operation))
             case Flush():
                 return lambda table: table.flush()
             case Compact():
@@ -343,6 +364,10 @@ def run(reference: Store, subject: Store, program: Program, follow: Follower | N
     running = _Run(reference, subject, follow, program.table)
     for number, operation in enumerate(program.operations):
         running.operate(number, operation)
+
+
+def _scanned(scan: Scan, table: Table) -> list[Row]:
+    return list(table.scan(scan))
 
 
 def _send(table: Table, mutations: Sequence[Mutation]) -> None:
