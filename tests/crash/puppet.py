@@ -34,6 +34,16 @@ class Puppet:
         for generation in count():
             self.put(table, 0, 50, generation)
 
+    def churn_for_ever(self, table: str) -> None:
+        """Puts, and changes the files and the tables as often as it can."""
+        for generation in count():
+            self.put(table, 0, 50, generation)
+            self._store.table(table).flush()
+            if generation % 5 == 0:
+                self.create(f"{table}{generation}")
+            if generation % 7 == 0:
+                self._store.table(table).major_compact()
+
     def flush(self, table: str) -> None:
         self._store.table(table).flush()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -116,6 +117,36 @@ def test_several_readers_follow_a_busy_writer(tmp_path: Path) -> None:
                     store.refresh()
                     rows = list(store.table("pages").scan())
                     assert all(row.value(b"f:q") == row.value(b"g:q") for row in rows)
+
+
+def test_threads_of_a_reader_go_on_while_files_and_tables_change(tmp_path: Path) -> None:
+    path = str(tmp_path / "store")
+    with Child("puppet", path) as writer:
+        writer.wait_for(opened=writer.pid)
+        writer.ask("create", "pages")
+        writer.ask("put", "pages", 0, 50, 1)
+        writer.tell("churn_for_ever", "pages")
+        with webtable.open(path, read_only=True) as store:
+            tables = len(store.tables())
+            pages = store.table("pages")
+
+            def look(_: int) -> None:
+                for _ in range(5):
+                    row = pages.get(b"row000007", [b"f:q"])
+                    assert row is not None
+                    for each in pages.scan():
+                        assert each.value(b"f:q") == each.value(b"g:q")
+
+            with ThreadPoolExecutor(3) as pool:
+                done = pool.map(look, range(3))
+                for _ in range(10):
+                    store.refresh()
+                list(done)
+            for _ in range(1_000):
+                store.refresh()
+                if len(store.tables()) > tables:
+                    break
+            assert len(store.tables()) > tables
 
 
 def test_a_reader_outlives_its_writer(tmp_path: Path) -> None:

@@ -29,6 +29,7 @@ from webtable.store.rocks.catalog import (
 )
 from webtable.store.rocks.compaction import compact_family
 from webtable.store.rocks.database import Database
+from webtable.store.rocks.follower import FellBehind
 from webtable.store.schema import TableSchema
 
 __all__ = ["RocksAdmin"]
@@ -36,6 +37,7 @@ __all__ = ["RocksAdmin"]
 # The attribute of a table or family, as in HBase: milliseconds for which delete markers stay.
 _PURGE_AFTER = "hbase.hstore.time.to.purge.deletes"
 _LEVELS = 7  # RocksDB's default
+_PATIENCE_SECONDS = 20.0
 _FOLLOW_SECONDS = 0.1  # how far a reader in another process may lag behind without being told
 
 
@@ -49,23 +51,40 @@ class RocksAdmin:
         self._followed = 0.0
         self.tables: dict[str, OpenTable] = {}
         self._notes: dict[str, FamilyNotes] = {}
-        self._load()
-        if not database.read_only:
+        if database.read_only:
+            self._load_followed()
+        else:
+            self._load()
             self._drop_orphans()
 
     # The catalog
 
     def _load(self) -> None:
         root = self._database.root
-        self._counter = self._read_counter()
-        self.tables = {}
+        counter = self._read_counter()
+        tables = {}
         seeker = root.iter()
         seeker.seek(table_key(""))
         while seeker.valid() and is_table_key(seeker.key()):
             entry = decode_entry(seeker.value())
-            self.tables[entry.schema.name] = self._opened(entry)
+            tables[entry.schema.name] = self._opened(entry)
             seeker.next()
         seeker.status()
+        self._counter = counter
+        self.tables = tables  # at once: threads look into it without a lock
+
+    def _load_followed(self) -> None:
+        """Loads the catalog of a store that somebody else changes meanwhile."""
+        deadline = time.monotonic() + _PATIENCE_SECONDS
+        while True:
+            try:
+                self._load()
+            except FellBehind:
+                if time.monotonic() > deadline:
+                    raise
+                self._database.reopen()
+            else:
+                return
 
     def _read_counter(self) -> int:
         return int(self._database.root.get(CATALOG_KEY) or b"0")
@@ -163,9 +182,8 @@ class RocksAdmin:
             return
         with self._lock:
             if not self._database.catch_up() or self._read_counter() != self._counter:
-                self.tables = {}
                 self._database.reopen()
-                self._load()
+                self._load_followed()
             self._followed = time.monotonic()
 
     def release(self) -> None:

@@ -31,7 +31,7 @@ from rocksdict import (
 from webtable.errors import CorruptData, InvalidRequest
 from webtable.store.mutation import Durability
 from webtable.store.rocks.faults import translated
-from webtable.store.rocks.follower import Follower, remove_dead_readers
+from webtable.store.rocks.follower import FellBehind, Follower, remove_dead_readers
 from webtable.store.rocks.location import FORMAT_FILE, WriterLock, check_format
 from webtable.store.rocks.marks import Marks
 from webtable.store.schema import Compression
@@ -160,9 +160,18 @@ class Database:
     # Column families
 
     def family(self, name: str) -> tuple[Rdict, ColumnFamily]:
-        """Returns a RocksDB column family by its name."""
+        """Returns a RocksDB column family by its name.
+
+        Raises:
+            FellBehind: it is newer than the list of files that a follower has.
+        """
         if name not in self._handles:
-            rocks = self._root.get_column_family(name)
+            try:
+                rocks = self._root.get_column_family(name)
+            except Exception as exc:
+                if not self.read_only:
+                    raise
+                raise FellBehind(self.path) from exc
             self._handles[name] = (rocks, self._root.get_column_family_handle(name))
         return self._handles[name]
 
@@ -257,7 +266,7 @@ class Database:
     def reopen(self) -> None:
         """Opens a follower anew, also so that it sees new column families."""
         with self.commits:
-            self._release()
+            self._handles.clear()
             self._root = self._follower.open()
 
     # Closing

@@ -31,7 +31,7 @@ from rocksdict import AccessType, Rdict
 from webtable.errors import CorruptData, RegionBusy
 from webtable.store.rocks.marks import Marks
 
-__all__ = ["Follower", "remove_dead_readers"]
+__all__ = ["FellBehind", "Follower", "remove_dead_readers"]
 
 _READERS = ".readers"
 _LOCK = "LIVES"
@@ -46,6 +46,13 @@ _NO_PLACE = {
     errno.EMLINK,
     errno.ENOTSUP,
 }
+
+
+class FellBehind(RegionBusy):
+    """A reader's files are older than what it read of in a log, which goes on growing."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"store '{path}' changes too fast to be followed", hint="try again")
 
 
 class _Files(NamedTuple):
@@ -78,7 +85,7 @@ class Follower:
 
         Raises:
             CorruptData: a file is damaged or missing.
-            RegionBusy: the writer changes its files all the time.
+            FellBehind: the writer changes its files all the time.
         """
         deadline = time.monotonic() + _PATIENCE_SECONDS
         while True:
@@ -96,9 +103,7 @@ class Follower:
                 elif files is None or _files(self._path) == files:
                     raise
             if time.monotonic() > deadline:
-                raise RegionBusy(
-                    f"store '{self._path}' changes too fast to be followed", hint="try again"
-                )
+                raise FellBehind(self._path)
 
     def catch_up(self) -> bool:
         """Reads what was written since, and returns True; False says that it must open anew."""
@@ -113,11 +118,11 @@ class Follower:
         return True
 
     def close(self) -> None:
-        """Closes the database and removes the view."""
-        if self._rocks is not None:
-            with contextlib.suppress(Exception):  # rocksdict's, of a database closed already
-                self._rocks.close()
-            self._rocks = None
+        """Removes the view and lets go of the database.
+
+        Reads under way go on with the files that they have open; RocksDB closes after the last.
+        """
+        self._rocks = None
         if self._view is not None:
             shutil.rmtree(self._view, ignore_errors=True)
             self._view = None
