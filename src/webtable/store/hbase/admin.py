@@ -7,8 +7,9 @@ and compactions go to the region servers themselves, to all regions at once.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import TypeVar
 
 from google.protobuf.message import Message
@@ -73,7 +74,7 @@ class Admin:
     def truncate_table(self, table: str) -> None:
         """Removes every row, keeping schema and splits."""
         attempts = self._attempts(table)
-        self._disable(table, attempts)
+        self.disable_table(table)
         request = master_pb2.TruncateTableRequest(
             tableName=self._names.message(table), preserveSplits=True
         )
@@ -83,10 +84,24 @@ class Admin:
     def drop_table(self, table: str) -> None:
         """Removes a table and its data."""
         attempts = self._attempts(table)
-        self._disable(table, attempts)
+        self.disable_table(table)
         request = master_pb2.DeleteTableRequest(table_name=self._names.message(table))
         self._on_table("DeleteTable", request, master_pb2.DeleteTableResponse, attempts)
         self._cluster.regions.forget(self._names.full(table))
+
+    def disable_table(self, table: str) -> None:
+        """Takes a table out of service; nothing happens where it is already."""
+        request = master_pb2.DisableTableRequest(table_name=self._names.message(table))
+        with _ignoring("TableNotEnabledException"):
+            kind = master_pb2.DisableTableResponse
+            self._on_table("DisableTable", request, kind, self._attempts(table))
+
+    def enable_table(self, table: str) -> None:
+        """Puts a table back into service; nothing happens where it is already."""
+        request = master_pb2.EnableTableRequest(table_name=self._names.message(table))
+        with _ignoring("TableNotDisabledException"):
+            kind = master_pb2.EnableTableResponse
+            self._on_table("EnableTable", request, kind, self._attempts(table))
 
     def describe_table(self, table: str) -> TableSchema:
         """Returns a table's schema."""
@@ -159,15 +174,6 @@ class Admin:
     def _count_files(self, table: str, place: Place, family: str) -> int:
         return len(self._files(place, self._cluster.attempts(table), family.encode()))
 
-    def _disable(self, table: str, attempts: Attempts) -> None:
-        request = master_pb2.DisableTableRequest(table_name=self._names.message(table))
-        try:
-            self._on_table("DisableTable", request, master_pb2.DisableTableResponse, attempts)
-        except InvalidRequest as exc:
-            cause = exc.__cause__
-            if not isinstance(cause, RemoteError) or cause.java_class != "TableNotEnabledException":
-                raise
-
     def _ensure_namespace(self, table: str, attempts: Attempts) -> None:
         namespace, _ = self._names.split(table)
         kind = master_pb2.ListNamespacesResponse
@@ -177,12 +183,8 @@ class Admin:
             return
         creation = master_pb2.CreateNamespaceRequest()
         creation.namespaceDescriptor.name = namespace.encode()
-        try:
+        with _ignoring("NamespaceExistException"):  # somebody else may have been quicker
             self._run("CreateNamespace", creation, master_pb2.CreateNamespaceResponse, attempts)
-        except InvalidRequest as exc:
-            cause = exc.__cause__  # somebody else may have been quicker
-            if not isinstance(cause, RemoteError) or cause.java_class != "NamespaceExistException":
-                raise
 
     def _on_table(
         self, method: str, request: Message, kind: type[Message], attempts: Attempts
@@ -305,6 +307,17 @@ class Admin:
 
     def _attempts(self, table: str) -> Attempts:
         return self._cluster.attempts(table, PROCEDURE_FACTOR)
+
+
+@contextmanager
+def _ignoring(java_class: str) -> Iterator[None]:
+    """Lets one refusal of the master pass: what was asked for is so already."""
+    try:
+        yield
+    except InvalidRequest as exc:
+        cause = exc.__cause__
+        if not isinstance(cause, RemoteError) or cause.java_class != java_class:
+            raise
 
 
 def _wait(is_done: Callable[[], bool], attempts: Attempts, what: str) -> None:

@@ -129,6 +129,7 @@ class _Scanner:
             assert self._connection is not None
             request.scanner_id = self._scanner_id
             request.next_call_seq = self._sequence
+            self._sequence += 1
         else:
             regions = self._cluster.regions
             find = regions.locate_before if self._reverse else regions.locate
@@ -145,7 +146,6 @@ class _Scanner:
             if self._wanted > 0:
                 request.limit_of_rows = self._wanted
         self._call = self._connection.submit("Scan", request, deadline.attempt())
-        self._sequence += 1
 
     def _prefetch(self) -> None:
         try:
@@ -235,16 +235,18 @@ class _Scanner:
         call, self._call = self._call, None
         scanner_id, self._scanner_id = self._scanner_id, None
         connection = self._connection
-        if connection is None:
+        if connection is None or not connection.is_open:
             return
-        if scanner_id is not None:
-            _close_scanner(connection, scanner_id)
-        if call is not None and scanner_id is not None:
-            call.abandon()
-        elif call is not None:
-            # An open under way: only its answer says which scanner is to be closed.
-            with contextlib.suppress(RuntimeError):  # raised while the interpreter ends
-                threading.Thread(target=_close_late, args=(connection, call), daemon=True).start()
+        if call is None:
+            if scanner_id is not None:
+                _close_scanner(connection, scanner_id)
+            return
+        # A scanner cannot be closed while it works on a call, and the answer to an open says
+        # which scanner it is. Waiting here could block whoever happens to collect garbage.
+        with contextlib.suppress(RuntimeError):  # raised while the interpreter ends
+            threading.Thread(
+                target=_close_after, args=(connection, call), name="webtable-scan-end", daemon=True
+            ).start()
 
     def _unreadable(self, exc: Exception) -> Exception:
         server = self._place.server if self._place is not None else None
@@ -278,7 +280,7 @@ def _close_scanner(connection: Connection, scanner_id: int) -> None:
     connection.tell("Scan", request)
 
 
-def _close_late(connection: Connection, call: Call) -> None:
+def _close_after(connection: Connection, call: Call) -> None:
     with contextlib.suppress(RpcError):
         response = call.wait(client_pb2.ScanResponse, LATE_SECONDS).message
         if response.more_results_in_region and response.more_results:

@@ -1,0 +1,237 @@
+"""A connection against servers that behave as told: late, out of order, wrongly, not at all."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from webtable.store.hbase.auth import Identity
+from webtable.store.hbase.connection import Connection
+from webtable.store.hbase.proto import client_pb2
+from webtable.store.hbase.wire import (
+    CallTimedOut,
+    ConnectFailed,
+    ConnectionLost,
+    NotHBase,
+    RemoteError,
+    Server,
+)
+
+from .servers import HOST, Peer, listening, unused_port
+
+LIMIT = 20.0
+
+
+@contextmanager
+def connected(play: Callable[[Peer], None]) -> Iterator[Connection]:
+    with listening(play) as server:
+        connection = Connection(server, "ClientService", Identity("me"), server, LIMIT)
+        yield connection
+        connection.close()
+
+
+def scan(number: int) -> client_pb2.ScanRequest:
+    return client_pb2.ScanRequest(scanner_id=number)
+
+
+def response(number: int) -> client_pb2.ScanResponse:
+    return client_pb2.ScanResponse(scanner_id=number)
+
+
+def echo(peer: Peer, *, reverse_groups_of: int = 1) -> None:
+    peer.read_hello()
+    while True:
+        group = [peer.read_request() for _ in range(reverse_groups_of)]
+        for request in reversed(group):
+            number = client_pb2.ScanRequest.FromString(request.body).scanner_id
+            peer.answer(request.header.call_id, response(number), request.cells)
+
+
+def test_a_call_and_its_answer() -> None:
+    seen: list[str] = []
+
+    def play(peer: Peer) -> None:
+        seen.append(peer.read_hello()[1].service_name)
+        request = peer.read_request()
+        seen.append(request.header.method_name)
+        assert request.header.request_param
+        assert request.header.timeout == 20_000
+        peer.answer(request.header.call_id, response(8), request.cells)
+
+    with connected(play) as connection:
+        answer = connection.call("Scan", scan(7), client_pb2.ScanResponse, LIMIT, b"cells")
+        assert answer.message.scanner_id == 8
+        assert answer.frame[answer.block_at :] == b"cells"
+    assert seen == ["ClientService", "Scan"]
+
+
+def test_answers_in_another_order() -> None:
+    with connected(lambda peer: echo(peer, reverse_groups_of=5)) as connection:
+        calls = [connection.submit("Scan", scan(number), LIMIT) for number in range(5)]
+        for number, call in enumerate(calls):
+            assert call.wait(client_pb2.ScanResponse, LIMIT).message.scanner_id == number
+
+
+def test_large_answers() -> None:
+    cells = bytes(range(256)) * 20_000
+    with connected(echo) as connection:
+        calls = [connection.submit("Scan", scan(n), LIMIT, cells) for n in range(4)]
+        for number, call in enumerate(calls):
+            answer = call.wait(client_pb2.ScanResponse, LIMIT)
+            assert answer.message.scanner_id == number
+            assert answer.frame[answer.block_at :] == cells
+
+
+def test_many_threads_get_their_own_answers() -> None:
+    wrong: list[int] = []
+
+    def work(start: int) -> None:
+        for number in range(start, start + 200):
+            answer = connection.call("Scan", scan(number), client_pb2.ScanResponse, LIMIT)
+            if answer.message.scanner_id != number:
+                wrong.append(number)
+
+    with connected(lambda peer: echo(peer, reverse_groups_of=2)) as connection:
+        # An even number of threads that all have one call under way fills every group of two,
+        # until one thread is done; its partner's last call is answered with this one.
+        threads = [threading.Thread(target=work, args=(n * 1000,)) for n in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(LIMIT)
+        assert not any(thread.is_alive() for thread in threads)
+    assert wrong == []
+
+
+def test_an_exception_belongs_to_its_call() -> None:
+    def play(peer: Peer) -> None:
+        peer.read_hello()
+        first, second = peer.read_request(), peer.read_request()
+        peer.refuse(first.header.call_id, "org.apache.hadoop.hbase.RegionTooBusyException", "wait")
+        peer.answer(second.header.call_id, response(2))
+        peer.read_request()
+
+    with connected(play) as connection:
+        first = connection.submit("Scan", scan(1), LIMIT)
+        second = connection.submit("Scan", scan(2), LIMIT)
+        assert second.wait(client_pb2.ScanResponse, LIMIT).message.scanner_id == 2
+        with pytest.raises(RemoteError, match="RegionTooBusyException: wait"):
+            first.wait(client_pb2.ScanResponse, LIMIT)
+        assert connection.is_open
+
+
+def test_an_answer_that_nobody_waits_for_is_dropped() -> None:
+    go_on = threading.Event()
+
+    def play(peer: Peer) -> None:
+        peer.read_hello()
+        late = peer.read_request()
+        go_on.wait(LIMIT)
+        peer.answer(late.header.call_id, response(1))
+        request = peer.read_request()
+        peer.answer(request.header.call_id, response(2))
+        peer.read_request()
+
+    with connected(play) as connection:
+        call = connection.submit("Scan", scan(1), LIMIT)
+        with pytest.raises(CallTimedOut) as caught:
+            call.wait(client_pb2.ScanResponse, 0.01)
+        assert caught.value.maybe_applied
+        go_on.set()
+        answer = connection.call("Scan", scan(2), client_pb2.ScanResponse, LIMIT)
+        assert answer.message.scanner_id == 2
+
+
+def test_a_broken_connection_fails_every_call() -> None:
+    def play(peer: Peer) -> None:
+        peer.read_hello()
+        peer.read_request()
+        peer.read_request()
+        peer.socket.sendall(b"\0\0\1\0 part of an answer")
+
+    with connected(play) as connection:
+        calls = [connection.submit("Scan", scan(number), LIMIT) for number in range(2)]
+        for call in calls:
+            with pytest.raises(ConnectionLost, match="closed the connection") as caught:
+                call.wait(client_pb2.ScanResponse, LIMIT)
+            assert caught.value.maybe_applied
+        assert not connection.is_open
+        with pytest.raises(ConnectionLost) as caught:
+            connection.submit("Scan", scan(3), LIMIT)
+        assert not caught.value.maybe_applied
+
+
+def test_a_connection_that_ended_while_idle_is_not_used() -> None:
+    ended = threading.Event()
+
+    def play(peer: Peer) -> None:
+        peer.read_hello()
+        request = peer.read_request()
+        peer.answer(request.header.call_id, response(1))
+
+    def play_and_tell(peer: Peer) -> None:
+        play(peer)
+        peer.socket.shutdown(2)
+        ended.set()
+
+    with connected(play_and_tell) as connection:
+        connection.call("Scan", scan(1), client_pb2.ScanResponse, LIMIT)
+        assert ended.wait(LIMIT)
+        with pytest.raises(ConnectionLost) as caught:
+            connection.submit("Scan", scan(2), LIMIT)
+        assert not caught.value.maybe_applied
+
+
+def test_a_refusal_of_the_connection_reaches_the_caller() -> None:
+    def play(peer: Peer) -> None:
+        peer.read_hello()
+        peer.refuse(0xFFFFFFFF, "org.apache.hadoop.hbase.security.AccessDeniedException", "no")
+        peer.read_request()
+
+    with (
+        connected(play) as connection,
+        pytest.raises(RemoteError, match="AccessDeniedException"),
+    ):
+        connection.call("Scan", scan(1), client_pb2.ScanResponse, LIMIT)
+
+
+def test_a_web_server_is_not_hbase() -> None:
+    def play(peer: Peer) -> None:
+        peer.socket.recv(100)
+        peer.socket.sendall(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n")
+
+    with connected(play) as connection, pytest.raises(NotHBase, match="HTTP"):
+        connection.call("Scan", scan(1), client_pb2.ScanResponse, LIMIT)
+
+
+def test_nobody_at_the_address() -> None:
+    server = Server(HOST, unused_port())
+    with pytest.raises(ConnectFailed, match=f"cannot connect to {server}"):
+        Connection(server, "ClientService", Identity("me"), server, LIMIT)
+
+
+def test_a_silent_server_is_given_up() -> None:
+    def play(peer: Peer) -> None:
+        while peer.socket.recv(1000):
+            pass
+
+    with connected(play) as connection:
+        with pytest.raises(CallTimedOut):
+            connection.call("Scan", scan(1), client_pb2.ScanResponse, 1.1)
+        assert not connection.is_open
+
+
+def test_what_is_told_arrives() -> None:
+    heard = threading.Event()
+
+    def play(peer: Peer) -> None:
+        peer.read_hello()
+        if client_pb2.ScanRequest.FromString(peer.read_request().body).close_scanner:
+            heard.set()
+
+    with connected(play) as connection:
+        connection.tell("Scan", client_pb2.ScanRequest(scanner_id=1, close_scanner=True))
+    assert heard.wait(LIMIT)
