@@ -14,6 +14,7 @@ import pytest
 
 import webtable
 from webtable import ALL_VERSIONS, Family, Row, Store, Table, TableSchema
+from webtable.cluster.local_hbase import LocalHBase
 
 ENGINES = ("rocks", "hbase")
 DAY = 86_400
@@ -41,10 +42,13 @@ def rocks_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
 
 
 @pytest.fixture(scope="session")
-def hbase_store(hbase_location: str) -> Iterator[Store]:
+def hbase_store(hbase_location: str, local_hbase: LocalHBase | None) -> Iterator[Store]:
     with webtable.open(f"{hbase_location}?namespace=contract_{uuid.uuid4().hex[:8]}") as store:
         store.create_table(SHARED)
         yield store
+        if local_hbase is None:  # A cluster that outlives the tests is left as it was.
+            for name in store.tables():
+                store.drop_table(name)
 
 
 @pytest.fixture(params=ENGINES)

@@ -12,6 +12,7 @@ import webtable
 from tests.lockstep.driver import Follower, StoredCell
 from tests.lockstep.programs import SCHEMAS
 from webtable import CellType, Store
+from webtable.cluster.local_hbase import LocalHBase
 from webtable.store.model import split_column
 from webtable.store.rocks.engine import RocksEngine
 from webtable.store.rocks.keys import TAGGED, encode_key, encode_tagged
@@ -39,9 +40,12 @@ def embedded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
 
 
 @pytest.fixture(scope="session")
-def cluster(hbase_location: str) -> Iterator[Store]:
+def cluster(hbase_location: str, local_hbase: LocalHBase | None) -> Iterator[Store]:
     with webtable.open(f"{hbase_location}?namespace=lockstep_{uuid.uuid4().hex[:8]}") as store:
         yield with_tables(store)
+        if local_hbase is None:  # A cluster that outlives the tests is left as it was.
+            for name in store.tables():
+                store.drop_table(name)
 
 
 @pytest.fixture(scope="session")
