@@ -75,6 +75,9 @@ class Row:
 
     def value(self, column: bytes) -> bytes | None:
         """Returns the newest value of a column, or None when the row has none."""
+        if len(self.raw_cells) == 1:  # as reads of one column bring it; spares the dict
+            cell = self.raw_cells[0]
+            return cell[2] if cell[0] == column and cell[3] == 4 else None
         return self.values().get(column)
 
     def values(self) -> dict[bytes, bytes]:

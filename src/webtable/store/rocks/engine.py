@@ -75,7 +75,10 @@ class RocksEngine(Engine):
     ) -> list[RawCell]:
         prefix = escape(row) + b"\x00"
         if len(reads) == 1 and reads[0].wanted is not None:
-            return reader.read_columns(reads[0], view, reads[0].family.rocks.iter(), prefix)
+            read = reads[0]
+            seeker = read.family.rocks.iter()
+            found = reader.read_newest(read, seeker, prefix) if view is reader.NEWEST else None
+            return reader.read_columns(read, view, seeker, prefix) if found is None else found
         bounds = ReadOptions()
         bounds.set_iterate_upper_bound(row_end(prefix))
 
