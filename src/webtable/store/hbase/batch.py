@@ -23,16 +23,18 @@ from webtable.store.scan import Get
 
 __all__ = ["Multi"]
 
-GROUP_ENTRIES = 1_000
+GROUP_WRITES = 1_000
 GROUP_BYTES = 1 << 20
-GROUPS_UNDER_WAY = 3
+GROUPS_UNDER_WAY = 4
+LEAST_READS = 10
 _BY_NAME = base_pb2.RegionSpecifier.REGION_NAME
 
 
 class _Group:
     """Entries that travel together: one call, for some regions of one server."""
 
-    def __init__(self, nonce_group: int) -> None:
+    def __init__(self, nonce_group: int, most_entries: int) -> None:
+        self._most_entries = most_entries
         self.request = client_pb2.MultiRequest(nonceGroup=nonce_group)
         self.parts: list[bytes] = []
         self.members: list[tuple[Place, list[int]]] = []
@@ -63,7 +65,7 @@ class _Group:
     @property
     def is_full(self) -> bool:
         """Whether it should be sent before another entry is added."""
-        return self.entries >= GROUP_ENTRIES or self.size >= GROUP_BYTES
+        return self.entries >= self._most_entries or self.size >= GROUP_BYTES
 
     def indexes(self) -> Iterator[tuple[int, Place]]:
         """Yields the entries' positions in the whole bulk call."""
@@ -134,13 +136,17 @@ class Multi:
     def _send_all(
         self, server: Server, placed: list[tuple[Place, int]], groups: deque[_Group]
     ) -> None:
-        group = _Group(self._cluster.nonce_group)
+        most = GROUP_WRITES
+        if isinstance(self._entries[0], Get):
+            # A server works through a group in one thread, so reads gain from several groups.
+            most = min(max(len(placed) // GROUPS_UNDER_WAY, LEAST_READS), GROUP_WRITES)
+        group = _Group(self._cluster.nonce_group, most)
         for at, (place, index) in enumerate(placed):
             if group.is_full:
                 if not self._send(server, group, groups):
                     self._unsent.extend(index for _, index in placed[at:])
                     return
-                group = _Group(self._cluster.nonce_group)
+                group = _Group(self._cluster.nonce_group, most)
             parts = len(group.parts)
             try:
                 self._fill(group, place, index)

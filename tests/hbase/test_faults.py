@@ -1,0 +1,185 @@
+"""Connections that break, servers that are gone or are something else."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from webtable.errors import ServerUnavailable, Timeout
+from webtable.store.hbase.engine import HBaseEngine
+from webtable.store.hbase.location import parse_location
+from webtable.store.hbase.registry import ZooKeeperRegistry
+from webtable.store.hbase.wire import Server
+from webtable.store.mutation import Append, Check, Increment, Mutation, Put
+from webtable.store.scan import Get, Scan
+
+from .conftest import NewTable
+from .servers import HOST, Peer, Proxy, listening, unused_port
+
+
+@pytest.fixture
+def region_server(engine: HBaseEngine, new_table: NewTable) -> Server:
+    (region, *_) = engine.regions(new_table())
+    host, _, port = region.server.rpartition(":")
+    return Server(host, int(port))
+
+
+@pytest.fixture
+def proxy(region_server: Server) -> Iterator[Proxy]:
+    proxy = Proxy(region_server)
+    yield proxy
+    proxy.close()
+
+
+@pytest.fixture
+def behind(location: str, region_server: Server, proxy: Proxy) -> Iterator[HBaseEngine]:
+    """An engine whose connections to the region server go through the proxy."""
+    engine = HBaseEngine.connect(f"{location}&host_map={region_server}={proxy.address}")
+    yield engine
+    engine.close()
+
+
+def test_the_host_map_is_used(behind: HBaseEngine, proxy: Proxy) -> None:
+    proxy.cut_after = 0
+    behind.list_tables()
+    assert proxy.cuts == 1
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_a_scan_survives_cuts_in_the_middle_of_answers(
+    behind: HBaseEngine, proxy: Proxy, new_table: NewTable, reverse: bool
+) -> None:
+    table = new_table(splits=(b"0700",))
+    keys = [b"%04d" % number for number in range(1500)]
+    values = {b"f:a": b"a" * 100, b"f:b": b"b" * 100}
+    behind.mutate_many(table, [Put(key, values) for key in keys], "wal")
+    found = []
+    for number, row in enumerate(behind.scan(table, Scan(batch_rows=50, reverse=reverse))):
+        found.append(row.key)
+        assert row.values() == values
+        if number % 100 == 0:
+            proxy.cut_after = 7_000
+    assert found == (keys[::-1] if reverse else keys)
+    assert proxy.cuts >= 5
+
+
+def test_increments_and_appends_happen_once(
+    behind: HBaseEngine, proxy: Proxy, new_table: NewTable
+) -> None:
+    table = new_table()
+    for number in range(1, 11):
+        proxy.cut_after = 0
+        row = behind.mutate_row(table, b"r", [Increment(b"r", {b"f:n": 1})], "wal")
+        assert row is not None
+        assert row.value(b"f:n") == number.to_bytes(8, "big")
+        proxy.cut_after = 0
+        behind.mutate_many(
+            table, [Increment(b"s", {b"f:n": 1}), Append(b"s", {b"f:t": b"x"})], "wal"
+        )
+        proxy.cut_after = 0
+        step: list[Mutation] = [
+            Increment(b"t", {b"f:n": 1}),
+            Put(b"t", {b"f:p": b"%d" % number}),
+        ]
+        behind.mutate_row(table, b"t", step, "wal")
+    assert proxy.cuts == 30
+    r, s, t = behind.get_many(table, [Get(b"r"), Get(b"s"), Get(b"t")])
+    ten = (10).to_bytes(8, "big")
+    assert r is not None
+    assert r.values() == {b"f:n": ten}
+    assert s is not None
+    assert s.values() == {b"f:n": ten, b"f:t": b"x" * 10}
+    assert t is not None
+    assert t.values() == {b"f:n": ten, b"f:p": b"10"}
+
+
+def test_a_check_whose_answer_was_lost_is_never_called_a_failure(
+    behind: HBaseEngine, proxy: Proxy, new_table: NewTable
+) -> None:
+    table = new_table()
+    put = [Put(b"r", {b"f:q": b"v"})]
+    assert behind.get_many(table, [Get(b"r")]) == [None]  # so that it knows the way
+    proxy.cut_after = 0
+    with pytest.raises(Timeout, match="is not known"):
+        behind.check_and_mutate(table, b"r", Check.absent(b"f:q"), put, "wal")
+    (row,) = behind.get_many(table, [Get(b"r")])
+    assert row is not None  # it was made the first time
+    assert not behind.check_and_mutate(table, b"r", Check.absent(b"f:q"), put, "wal").success
+    # Where the condition still holds after the first time, success is certain.
+    proxy.cut_after = 0
+    assert behind.check_and_mutate(table, b"r", Check.equal(b"f:q", b"v"), put, "wal").success
+
+
+def test_batches_survive_cuts(behind: HBaseEngine, proxy: Proxy, new_table: NewTable) -> None:
+    table = new_table(splits=(b"0700",))
+    keys = [b"%04d" % number for number in range(1500)]
+    proxy.cut_after = 0
+    behind.mutate_many(table, [Put(key, {b"f:k": key}) for key in keys], "wal")
+    proxy.cut_after = 20_000
+    rows = behind.get_many(table, [Get(key) for key in keys])
+    assert [row and row.value(b"f:k") for row in rows] == keys
+    assert proxy.cuts == 2
+
+
+def test_a_cluster_that_stops_is_told_soon(
+    engine: HBaseEngine, location: str, region_server: Server, proxy: Proxy, new_table: NewTable
+) -> None:
+    table = new_table()
+    master = ZooKeeperRegistry(parse_location(location)).active_master(10)
+    gate = Proxy(master)
+    namespace = location.partition("namespace=")[2]
+    stopping = HBaseEngine.connect(
+        f"hbase+masters://{master}?namespace={namespace}"
+        f"&host_map={master}={gate.address},{region_server}={proxy.address}"
+    )
+    try:
+        assert stopping.get_many(table, [Get(b"r")]) == [None]
+        gate.close()
+        proxy.close()
+        with pytest.raises(ServerUnavailable) as caught:
+            stopping.get_many(table, [Get(b"r")])
+        assert str(master) in str(caught.value)
+        assert "check that HBase is running" in caught.value.hint
+        with pytest.raises(ServerUnavailable):
+            stopping.describe_table(table)
+    finally:
+        stopping.close()
+
+
+@pytest.mark.parametrize("scheme", ["hbase", "hbase+masters"])
+def test_nobody_at_the_location(scheme: str) -> None:
+    port = unused_port()
+    with pytest.raises(ServerUnavailable) as caught:
+        HBaseEngine.connect(f"{scheme}://{HOST}:{port}")
+    assert f"{HOST}:{port}" in str(caught.value)
+    assert caught.value.hint
+
+
+def say_http(peer: Peer) -> None:
+    peer.socket.recv(1000)
+    peer.socket.sendall(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
+
+
+def say_nothing(peer: Peer) -> None:
+    while peer.socket.recv(1000):
+        pass
+
+
+@pytest.mark.parametrize("scheme", ["hbase", "hbase+masters"])
+@pytest.mark.parametrize("play", [say_http, say_nothing])
+def test_something_else_at_the_location(scheme: str, play: object) -> None:
+    assert callable(play)
+    before = threading.active_count()
+    with listening(play) as server, pytest.raises((ServerUnavailable, Timeout)) as caught:
+        HBaseEngine.connect(f"{scheme}://{server}?timeout=2")
+    assert str(server) in str(caught.value)
+    if scheme == "hbase+masters" and play is say_http:
+        assert "does not answer as HBase does: it says b'HTTP" in str(caught.value)
+    assert threading.active_count() <= before + 3  # only the test's own server
+
+
+def test_zookeeper_without_hbase(hbase_location: str) -> None:
+    with pytest.raises(ServerUnavailable, match="no HBase is running under '/nothing'"):
+        HBaseEngine.connect(f"{hbase_location}/nothing?timeout=2")
