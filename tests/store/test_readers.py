@@ -11,6 +11,7 @@ import pytest
 
 import webtable
 from tests.crash.child import Child
+from tests.crash.world import TABLES
 from tests.store.refusal import refused
 from webtable import Store
 from webtable.errors import FamilyNotFound, TableNotFound, WebTableError
@@ -168,6 +169,21 @@ def test_a_reader_outlives_its_writer(tmp_path: Path) -> None:
             second.finish()
         store.refresh()
         assert generations(store) == [2] * 10
+
+
+def test_killed_readers_leave_nothing_behind_for_long(tmp_path: Path) -> None:
+    path = tmp_path / "store"
+    with webtable.open(str(path)) as store:
+        for table, families in TABLES.items():
+            store.create_table(table, *families)
+    before = {each for each in path.rglob("*") if each.is_file()}
+    for _ in range(3):
+        with Child("reader", path) as reader:
+            reader.wait_for(opened=True)
+            reader.kill()
+    with webtable.open(str(path), read_only=True) as store:
+        assert store.tables() == sorted(TABLES)
+    assert {each for each in path.rglob("*") if each.is_file()} == before
 
 
 def test_a_counter_moved_often_is_read(tmp_path: Path) -> None:
