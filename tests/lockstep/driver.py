@@ -22,6 +22,7 @@ from msgspec import structs
 
 from tests.lockstep.programs import (
     COLUMNS,
+    NAMED_COLUMNS,
     Appends,
     Batched,
     Checked,
@@ -183,16 +184,15 @@ class _Run:
         """What is compared after every write, whatever the program reads."""
         everything = Scan(prefix=self._prefix, versions=ALL_VERSIONS)
         early = (0, self._time("recent2"))
+        names = tuple({*COLUMNS, *NAMED_COLUMNS})
         return {
             "what is stored": structs.replace(everything, raw=True),
             "what is seen": everything,
             "the newest version": structs.replace(everything, versions=1),
-            "two versions of named columns": structs.replace(
-                everything, versions=2, columns=COLUMNS
-            ),
+            "two versions of named columns": structs.replace(everything, versions=2, columns=names),
             "what was seen earlier": structs.replace(everything, time_range=early),
             "what was new earlier": structs.replace(
-                everything, time_range=early, versions=1, columns=COLUMNS, reverse=True
+                everything, time_range=early, versions=1, columns=names, reverse=True
             ),
         }
 

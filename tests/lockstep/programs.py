@@ -9,8 +9,8 @@ put overwrote (see docs/explain/hbase-differences.md).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TypeVar
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any, TypeVar
 
 from hypothesis import strategies as st
 
@@ -18,6 +18,7 @@ from webtable import ALL_VERSIONS, CompareOp, Family, TableSchema
 
 __all__ = [
     "COLUMNS",
+    "NAMED_COLUMNS",
     "SCHEMAS",
     "Appends",
     "Batched",
@@ -111,6 +112,7 @@ SCHEMAS = {
 ROWS = (b"a", b"a\x00", b"b", b"b\xff")
 COUNTERS = (b"a:n", b"b:n", b"c:n")
 COLUMNS = (b"a:", b"a:x", b"a:x\x00", b"b:", b"b:x", b"c:x", *COUNTERS)
+NAMED_COLUMNS = (*(column for column in COLUMNS if column[-1:] != b":"), b"a:y", b"b:y")
 FAMILIES = (b"a", b"b", b"c")
 TIMES = ("old1", "old2", "old3", "recent1", "recent2", "recent3")
 SPENT_TIMES = ("spent1", "spent2")
@@ -411,12 +413,45 @@ _operations: st.SearchStrategy[Operation | None] = _weighted(
 )
 
 
+def _without_family_markers(thing: Any) -> Any:
+    """Returns an operation with deletes of the nameless columns in place of whole families."""
+    match thing:
+        case Deletes(parts=()):
+            return replace(thing, parts=(("column", b"a:", thing.at), ("column", b"b:", thing.at)))
+        case Deletes():
+            kinds = {"family": "column", "family_version": "version"}
+            parts = [
+                (kinds[kind], column + b":", when) if kind in kinds else (kind, column, when)
+                for kind, column, when in thing.parts
+            ]
+            return replace(thing, parts=tuple(parts))
+        case Mixed() | Checked() | Batched():
+            return replace(thing, steps=tuple(map(_without_family_markers, thing.steps)))
+        case _:
+            return thing
+
+
+def _without_nameless_columns(thing: Any) -> Any:
+    """Returns an operation, or a part of one, with a name for the columns that have none."""
+    if isinstance(thing, bytes):
+        return thing + b"y" if thing in {b"a:", b"b:"} else thing
+    if isinstance(thing, tuple):
+        return tuple(map(_without_nameless_columns, thing))
+    if is_dataclass(thing) and not isinstance(thing, type):
+        named = {f.name: _without_nameless_columns(getattr(thing, f.name)) for f in fields(thing)}
+        return replace(thing, **named)
+    return thing
+
+
+def _program(table: str, drawn: list[Operation | None], has_nameless: bool) -> Program:
+    # HBase overlooks family markers behind a nameless column when its files have several blocks
+    # (see docs/explain/hbase-differences.md), so a program has the one or the other.
+    change = _without_family_markers if has_nameless else _without_nameless_columns
+    return Program(table, tuple(change(each) for each in drawn if each is not None))
+
+
 def programs(length: int) -> st.SearchStrategy[Program]:
     """Programs of about `length` operations, which shrink to few."""
     # A list of fixed length shrinks by growing gaps; lists of free length would mostly be short.
-    lists = st.lists(_operations, min_size=length, max_size=length)
-    return st.builds(
-        Program,
-        st.sampled_from(list(SCHEMAS)),
-        lists.map(lambda chosen: tuple(each for each in chosen if each is not None)),
-    )
+    operations = st.lists(_operations, min_size=length, max_size=length)
+    return st.builds(_program, st.sampled_from(list(SCHEMAS)), operations, st.booleans())
