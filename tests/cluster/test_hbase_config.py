@@ -11,6 +11,7 @@ import pytest
 from webtable.cluster.hbase_config import PROFILES, write_config
 from webtable.cluster.hbase_state import ClusterState, ProfileName, Storage
 
+QUICK = "-XX:TieredStopAtLevel=1"
 PORTS = {
     "zookeeper": 1,
     "master": 2,
@@ -88,6 +89,11 @@ def test_in_tests_nothing_is_compacted_or_flushed_by_itself(tmp_path: Path) -> N
     assert "hbase.hstore.compaction.min" not in _site(tmp_path, "hbase")
 
 
-def test_only_tests_give_up_the_second_compiler() -> None:
-    slow = {name for name, profile in PROFILES.items() if "-XX:TieredStopAtLevel=1" in profile.java}
-    assert slow == {"tests"}
+@pytest.mark.parametrize(
+    ("profile", "optimised"),
+    [("normal", {"server"}), ("tests", set()), ("bench", {"server", "datanode"})],
+)
+def test_who_gets_the_second_compiler(profile: ProfileName, optimised: set[str]) -> None:
+    chosen = PROFILES[profile]
+    quick = {kind for kind in chosen.heap_mb if QUICK in chosen.java_options(kind)}
+    assert chosen.heap_mb.keys() - quick == optimised

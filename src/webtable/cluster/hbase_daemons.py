@@ -102,11 +102,10 @@ class Launcher(msgspec.Struct, frozen=True):
         return "\n".join(line[:_SHOWN_CHARACTERS] for line in chosen)
 
     def _java(self, name: str) -> list[str]:
-        profile, conf = PROFILES[self.profile], self.folder / "conf"
+        conf = self.folder / "conf"
         return [
             self.java,
-            f"-Xmx{profile.heap_mb[_kind(name)]}m",
-            *profile.java,
+            *PROFILES[self.profile].java_options(_kind(name)),
             *_JAVA_OPTIONS,
             f"-Djava.io.tmpdir={self.folder / 'tmp'}",
             f"-XX:ErrorFile={self.folder / 'logs' / name}.crash",
