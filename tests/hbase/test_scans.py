@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import itertools
+import threading
 import time
 from collections.abc import Generator, Iterator
 from typing import Any, cast
@@ -126,8 +127,16 @@ def is_open(connection: Connection, scanner_id: int) -> bool:
 
 
 def wait_until_closed(connection: Connection, scanner_id: int) -> None:
+    for thread in threading.enumerate():
+        if thread.name == "webtable-scan-end":
+            thread.join(20)
     end = time.monotonic() + 20
-    while is_open(connection, scanner_id):
+    while True:
+        # A server refuses to close a scanner while it answers another call for it, as ours here
+        # is; so it is asked only now and then.
+        time.sleep(0.2)
+        if not is_open(connection, scanner_id):
+            return
         assert time.monotonic() < end, "the scanner is still open"
 
 
