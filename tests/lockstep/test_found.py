@@ -59,6 +59,17 @@ FOUND: dict[str, tuple[str, tuple[Operation, ...]]] = {
             ),
         ),
     ),
+    "deleted versions that are kept push out older ones at a flush": (
+        "window",
+        (
+            Puts(b"a", ((b"a:y", b"old"),), "recent1"),
+            Puts(b"a", ((b"a:y", b"newer"),), "recent2"),
+            Puts(b"a", ((b"a:y", b"deleted"),), "recent3"),
+            Deletes(b"a", (("version", b"a:y", "recent3"),)),
+            Flush(),
+            Compact(),
+        ),
+    ),
     "an overwritten value comes back when the one above it is flushed away": (
         "limits",
         (
