@@ -82,7 +82,8 @@ def _fetch(maven: str, pom: bytes, folder: Path) -> None:
     with tempfile.TemporaryDirectory(prefix=f"{folder.name}.", dir=folder.parent) as scratch:
         Path(scratch, "pom.xml").write_bytes(pom)
         goal = ["dependency:copy-dependencies", f"-DoutputDirectory={scratch}/jars"]
-        command = [maven, "--batch-mode", "--quiet", "--file", f"{scratch}/pom.xml", *goal]
+        plain = ["--batch-mode", "--quiet", "-Dstyle.color=never"]
+        command = [maven, *plain, "--file", f"{scratch}/pom.xml", *goal]
         run = subprocess.run(command, cwd=scratch, capture_output=True, text=True, check=False)
         if run.returncode != 0:
             lines = [line for line in (run.stdout + run.stderr).splitlines() if line.strip()]
