@@ -82,14 +82,16 @@ def test_a_catalog_entry_of_format_1() -> None:
 
 
 def test_marks_of_format_1(tmp_path: Path) -> None:
+    (tmp_path / "CURRENT").write_text("MANIFEST-000005\n")
+    (tmp_path / "MANIFEST-000005").write_bytes(b"x" * 100)
     marks = Marks(str(tmp_path))
     marks.open(7)
     marks.move(9, synced=True)
     marks.move(12, synced=False)
     marks.close()
     stored = (tmp_path / "ACKNOWLEDGED").read_bytes()
-    assert len(stored) == 56
-    assert struct.unpack("=QQ", stored[40:]) == (12, 9)
+    assert len(stored) == 72
+    assert struct.unpack("=QQQQ", stored[40:]) == (12, 9, 5, 100)
 
 
 @given(rows, parts, timestamps, kinds)

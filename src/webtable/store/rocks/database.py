@@ -231,6 +231,7 @@ class Database:
             self.flush_unlogged()
             for name in names:
                 self.family(name)[0].flush()
+            self._marks.move_list()
 
     def flush_unlogged(self) -> None:
         """Writes all memory to files if some of it is not in the log."""
