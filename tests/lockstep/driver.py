@@ -245,12 +245,11 @@ class _Run:
     def _is_excess(self, cell: StoredCell, kept: dict[_Key, StoredCell]) -> bool:
         """Whether a cell that is seen is one too many when deleted ones are counted too.
 
-        HBase counts so when it writes a file of a family with KEEP_DELETED_CELLS.
+        HBase counts so when it flushes: it does not look at markers in older files, and with
+        KEEP_DELETED_CELLS at none.
         """
         family = SCHEMAS[self._subject.table.name].family(split_column(cell.column)[0].decode())
         assert family is not None
-        if family.keep_deleted_cells == "FALSE":
-            return False
         age_ms = _now_ms() - cell.timestamp
         is_expired = family.ttl_seconds is not None and age_ms > family.ttl_seconds * 1000
         newer = [

@@ -70,6 +70,18 @@ FOUND: dict[str, tuple[str, tuple[Operation, ...]]] = {
             Compact(),
         ),
     ),
+    "a put under an older marker pushes out a live one at a flush": (
+        "limits",
+        (
+            Puts(b"a", ((b"a:x", b""),), "old1"),
+            Deletes(b"a", (("version", b"a:x", "recent1"),)),
+            Flush(),
+            Puts(b"a", ((b"a:x", b"live"),), "old2"),
+            Puts(b"a", ((b"a:x", b"hidden"),), "recent1"),
+            Flush(),
+            Compact(),
+        ),
+    ),
     "an overwritten value comes back when the one above it is flushed away": (
         "limits",
         (
