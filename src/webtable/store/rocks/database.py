@@ -135,6 +135,8 @@ class Database:
         options.set_wal_recovery_mode(DBRecoveryMode.point_in_time())
         options.set_max_background_jobs(2)
         options.set_max_open_files(-1)
+        # RocksDB would start sixteen threads for each column family to open its few files with.
+        options.set_max_file_opening_threads(1)
         options.set_keep_log_file_num(2)
         options.set_max_log_file_size(_MIB)
         options.set_stats_dump_period_sec(0)
