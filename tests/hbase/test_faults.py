@@ -160,6 +160,7 @@ def test_nobody_at_the_location(scheme: str) -> None:
 def say_http(peer: Peer) -> None:
     peer.socket.recv(1000)
     peer.socket.sendall(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
+    say_nothing(peer)
 
 
 def say_nothing(peer: Peer) -> None:

@@ -28,6 +28,8 @@ class MetaServer:
     def __init__(self) -> None:
         self.rows: dict[bytes, dict[bytes, bytes]] = {}
         self.calls: list[str] = []
+        self.is_slow = False
+        self._searching = client_pb2.ScanRequest()
 
     def add_region(
         self,
@@ -70,6 +72,15 @@ class MetaServer:
             got.result.associated_cell_count = len(values)
             return self._answer(got, kind, [(request.get.row, values)])
         assert isinstance(request, client_pb2.ScanRequest)
+        if self.is_slow and not request.HasField("scanner_id"):
+            self._searching = request
+            heartbeat = client_pb2.ScanResponse(
+                scanner_id=7, more_results=True, more_results_in_region=True, heartbeat_message=True
+            )
+            return self._answer(heartbeat, kind, [])
+        if request.HasField("scanner_id"):
+            assert (request.scanner_id, request.next_call_seq) == (7, 0)
+            request = self._searching
         chosen = self._scan(request.scan)[: request.number_of_rows]
         counts = [len(values) for _, values in chosen]
         return self._answer(client_pb2.ScanResponse(cells_per_result=counts), kind, chosen)
@@ -229,3 +240,12 @@ def test_many_regions_come_page_by_page(server: MetaServer, cache: RegionCache) 
     places = cache.all(b"t", DEADLINE)
     assert [place.start for place in places] == [b"", *splits]
     assert len(server.calls) == 3
+
+
+def test_a_server_that_searches_long_is_asked_again(server: MetaServer, cache: RegionCache) -> None:
+    server.add_table(b"t", b"g")
+    server.is_slow = True
+    assert cache.locate(b"t", b"h", DEADLINE).start == b"g"
+    assert cache.locate_before(b"t", b"g", DEADLINE).start == b""
+    assert server.calls == ["Scan", "Scan"]
+    assert cache.known_tables(DEADLINE) == ["t"]

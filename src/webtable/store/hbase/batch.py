@@ -114,7 +114,7 @@ class Multi:
             for groups in under_way.values():
                 while groups:
                     self._collect(groups.popleft())
-            if len(self._failures) < len(pending):
+            if len(self._failures) + len(self._unsent) < len(pending):
                 self._attempts = self._cluster.attempts(self._shown)  # it moves: more time
             pending = sorted(self._try_again() + self._unsent)
 
@@ -212,6 +212,7 @@ class Multi:
     def _try_again(self) -> list[int]:
         """Does what the failures ask for, and returns the entries to send again."""
         again: list[tuple[int, RpcError]] = []
+        worst: RpcError | None = None
         moved: dict[bytes, tuple[Place, RpcError]] = {}
         for index, place, error in self._failures:
             remedy = remedy_for(error)
@@ -219,14 +220,16 @@ class Multi:
                 self.outcomes[index] = translate(error, self._shown)
                 continue
             again.append((index, error))
+            if worst is None or remedy is not Remedy.RESEND_NOW:
+                worst = error
             if remedy is Remedy.RELOCATE and place is not None:
                 moved[place.name] = (place, error)
-        if not again:
+        if worst is None:
             return []
         for place, error in moved.values():
             self._cluster.regions.failed(place, error, self._attempts.deadline)
         try:
-            self._attempts.failed(again[-1][1])
+            self._attempts.failed(worst)
         except WebTableError:
             for index, error in again:
                 self.outcomes[index] = translate(error, self._shown)

@@ -9,7 +9,8 @@ from __future__ import annotations
 import secrets
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Generic, NamedTuple, TypeVar
 
 from google.protobuf.message import Message
@@ -24,7 +25,7 @@ from webtable.store.hbase.proto import base_pb2
 from webtable.store.hbase.regions import RegionCache
 from webtable.store.hbase.registry import MastersRegistry, Registry, ZooKeeperRegistry
 from webtable.store.hbase.retry import Attempts, Deadline, Remedy
-from webtable.store.hbase.wire import ConnectFailed, RpcError, Server
+from webtable.store.hbase.wire import CallTimedOut, ConnectFailed, RpcError, Server
 
 __all__ = ["ADMIN", "CLIENT", "Cluster", "Connections", "RegionCall", "address_region"]
 
@@ -89,7 +90,7 @@ class Connections:
         key = (server, service)
         with self._changing:
             lock = self._connecting.setdefault(key, threading.Lock())
-        with lock:
+        with turn(lock, timeout, server):
             if self._is_closed:
                 raise StoreClosed(self._location.text)
             connection = self._open.get(key)
@@ -145,6 +146,7 @@ class Cluster:
             if location.by_zookeeper
             else MastersRegistry(location, self._to_registry)
         )
+        self._asking = threading.Lock()
         self._meta_server: Server | None = None
         self._master: Server | None = None
 
@@ -212,13 +214,16 @@ class Cluster:
         """
         deadline = attempts.deadline
         while True:
+            master = self._master
             try:
-                if self._master is None:
-                    self._master = self._registry.active_master(deadline.attempt())
-                connection = self.connections.to(self._master, MASTER, deadline.attempt())
+                if master is None:
+                    with turn(self._asking, deadline.attempt(), None):
+                        master = self._master or self._registry.active_master(deadline.attempt())
+                        self._master = master
+                connection = self.connections.to(master, MASTER, deadline.attempt())
                 return connection.call(method, request, kind, deadline.attempt()).message
             except RpcError as exc:
-                if attempts.failed(exc) is Remedy.RELOCATE:
+                if attempts.failed(exc) is Remedy.RELOCATE and self._master == master:
                     self._master = None
 
     def close(self) -> None:
@@ -228,14 +233,17 @@ class Cluster:
     def _call_meta(
         self, method: str, request: Message, kind: type[M], deadline: Deadline
     ) -> Answer[M]:
+        server = self._meta_server
         try:
-            server = self._meta_server
             if server is None:
-                server = self._meta_server = self._registry.meta_server(deadline.attempt())
+                with turn(self._asking, deadline.attempt(), None):
+                    server = self._meta_server or self._registry.meta_server(deadline.attempt())
+                    self._meta_server = server
             connection = self.connections.to(server, CLIENT, deadline.attempt())
             return connection.call(method, request, kind, deadline.attempt())
         except RpcError:
-            self._meta_server = None
+            if self._meta_server == server:
+                self._meta_server = None
             raise
 
     def _to_registry(self, server: Server, timeout: float) -> Connection:
@@ -248,6 +256,22 @@ class Cluster:
         except RpcError:
             return True
         return False
+
+
+@contextmanager
+def turn(lock: threading.Lock, timeout: float, server: Server | None) -> Iterator[None]:
+    """Waits for a lock, for who wants the same answer from somewhere slow, but not for ever.
+
+    Raises:
+        CallTimedOut: it did not come free in time.
+    """
+    if not lock.acquire(timeout=max(timeout, 0)):
+        where = server or "the registry"
+        raise CallTimedOut(f"{where} did not answer within {timeout:.1f} s", server)
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def address_region(request: Message, place: Place) -> None:

@@ -204,19 +204,25 @@ class Connection:
         # Before the attempt to become the one who reads: who stops reading lets go first and
         # looks for a call that is waited for then, so it either leaves the place to us or wakes us.
         call.begin_waiting()
-        while not call.is_settled:
-            if self._reading.acquire(blocking=False):
-                try:
-                    while not call.is_settled and monotonic() < end:
-                        self._read()
-                finally:
-                    self._stop_reading(call)
-            else:
-                call.sleep(end - monotonic())
-            if monotonic() >= end and not call.is_settled:
+        try:
+            while not call.is_settled:
+                if monotonic() >= end:
+                    break
+                if self._reading.acquire(blocking=False):
+                    try:
+                        while not call.is_settled and monotonic() < end:
+                            self._read()
+                    finally:
+                        self._stop_reading(call)
+                else:
+                    call.sleep(end - monotonic())
+        finally:
+            if not call.is_settled:
                 self.abandon(call, timeout)
-                return call.is_settled
-        return True
+                # We may just have been woken to read; then the next one must be.
+                if self._reading.acquire(blocking=False):
+                    self._stop_reading(call)
+        return call.is_settled
 
     def abandon(self, call: Call, waited: float) -> None:
         """Forgets a call whose answer nobody waits for any more.

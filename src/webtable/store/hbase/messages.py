@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 from google.protobuf.internal.containers import RepeatedCompositeFieldContainer
 
+from webtable.errors import InvalidRequest
 from webtable.store.hbase.cells import encode_cells, encode_marker, message_cells, read_cells
 from webtable.store.hbase.proto import base_pb2, client_pb2
 from webtable.store.hbase.wire import NotHBase
@@ -24,7 +25,7 @@ from webtable.store.mutation import (
     Mutation,
     Put,
 )
-from webtable.store.scan import Get, Scan
+from webtable.store.scan import ALL_VERSIONS, Get, Scan
 
 __all__ = [
     "fill_condition",
@@ -57,14 +58,14 @@ def fill_get(message: client_pb2.Get, get: Get) -> None:
     if get.columns:
         _add_columns(message.column, get.columns)
     if get.versions != 1:
-        message.max_versions = get.versions
+        message.max_versions = min(get.versions, ALL_VERSIONS)
     if get.time_range is not None:
         _fill_time_range(message.time_range, get.time_range)
 
 
 def scan_message(scan: Scan) -> client_pb2.Scan:
     """Returns a scan as a message, all but its range."""
-    message = client_pb2.Scan(max_versions=scan.versions, reversed=scan.reverse)
+    message = client_pb2.Scan(max_versions=min(scan.versions, ALL_VERSIONS), reversed=scan.reverse)
     _add_columns(message.column, scan.columns)
     if scan.time_range is not None:
         _fill_time_range(message.time_range, scan.time_range)
@@ -93,7 +94,8 @@ def fill_mutation(
         message.mutate_type = _Mutation.PUT
         message.associated_cell_count = len(mutation.values)
         if mutation.ttl_ms is not None:
-            message.attribute.add(name="_ttl", value=mutation.ttl_ms.to_bytes(8, "big"))
+            ttl_ms = min(mutation.ttl_ms, MAX_TIMESTAMP)
+            message.attribute.add(name="_ttl", value=ttl_ms.to_bytes(8, "big"))
         return size
     if isinstance(mutation, Delete):
         message.mutate_type = _Mutation.DELETE
@@ -116,7 +118,11 @@ def fill_mutation(
 
 
 def fill_condition(message: client_pb2.Condition, row: bytes, check: Check) -> None:
-    """Writes a condition into its message."""
+    """Writes a condition into its message.
+
+    Raises:
+        InvalidRequest: its value is not bytes.
+    """
     family, _, qualifier = check.column.partition(b":")
     message.row = row
     message.family = family
@@ -126,6 +132,8 @@ def fill_condition(message: client_pb2.Condition, row: bytes, check: Check) -> N
     comparator.comparable.SetInParent()
     # No value at all is how HBase asks whether the column is absent.
     if check.value is not None:
+        if not isinstance(check.value, bytes):
+            raise InvalidRequest(f"value {check.value!r:.80} of a check is not bytes")
         comparator.comparable.value = check.value
     message.comparator.name = _BINARY
     message.comparator.serialized_comparator = comparator.SerializeToString()

@@ -121,34 +121,40 @@ class MetaTable:
     def _rows(
         self, scan: client_pb2.Scan, page_rows: int, limit: int, deadline: Deadline
     ) -> Iterator[Row]:
-        # Every page is a scan of its own, opened and closed in one call: nothing to clean up, and
-        # nothing to lose when the meta table moves between two pages.
-        request = client_pb2.ScanRequest(
-            scan=scan,
-            number_of_rows=page_rows,
-            close_scanner=True,
-            client_handles_partials=True,
-            client_handles_heartbeats=True,
-        )
-        request.region.type = _BY_NAME
-        request.region.value = META_REGION
+        # Every page is a scan of its own, which the server closes when the page is full or the
+        # table at its end. So the meta table may move between two pages, and nothing is left open.
+        # Without random reads a server would interrupt the scan after some blocks, to change over.
+        scan.readType = client_pb2.Scan.PREAD
         found = 0
         while True:
-            answer = self._call("Scan", request, client_pb2.ScanResponse, deadline)
-            try:
-                rows = list(
-                    iter_rows(answer.frame, answer.block_at, answer.message.cells_per_result)
-                )
-            except (struct.error, IndexError) as exc:
-                raise NotHBase(f"unreadable cells: {exc}", None) from exc
+            rows = self._page(scan, page_rows, deadline)
             yield from rows
             found += len(rows)
-            is_full = len(rows) >= page_rows or answer.message.heartbeat_message
-            if not is_full or (limit and found >= limit):
+            if len(rows) < page_rows or (limit and found >= limit):
                 return
-            if rows:
-                request.scan.start_row = rows[-1].key
-                request.scan.include_start_row = False
+            scan.start_row = rows[-1].key
+            scan.include_start_row = False
+
+    def _page(self, scan: client_pb2.Scan, page_rows: int, deadline: Deadline) -> list[Row]:
+        request = client_pb2.ScanRequest(scan=scan, limit_of_rows=page_rows)
+        request.region.type = _BY_NAME
+        request.region.value = META_REGION
+        rows: list[Row] = []
+        while True:
+            request.number_of_rows = page_rows - len(rows)
+            request.client_handles_partials = request.client_handles_heartbeats = True
+            answer = self._call("Scan", request, client_pb2.ScanResponse, deadline)
+            response = answer.message
+            try:
+                rows += iter_rows(answer.frame, answer.block_at, response.cells_per_result)
+            except (struct.error, IndexError) as exc:
+                raise NotHBase(f"unreadable cells: {exc}", None) from exc
+            is_over = response.HasField("more_results") and not response.more_results
+            if is_over or not response.more_results_in_region or len(rows) >= page_rows:
+                return rows
+            # It searched for as long as it may without a word, and would go on.
+            sequence = request.next_call_seq + 1 if request.HasField("scanner_id") else 0
+            request = client_pb2.ScanRequest(scanner_id=response.scanner_id, next_call_seq=sequence)
 
 
 def _scan(start: bytes, stop: bytes) -> client_pb2.Scan:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import logging
 import socket
-import threading
 from collections.abc import Callable
 from typing import Protocol, TypeVar
 
@@ -18,7 +17,14 @@ from google.protobuf.message import DecodeError, Message
 from webtable.store.hbase.connection import Connection
 from webtable.store.hbase.location import Location
 from webtable.store.hbase.proto import base_pb2, registry_pb2
-from webtable.store.hbase.wire import CallTimedOut, ConnectFailed, NotHBase, RpcError, Server
+from webtable.store.hbase.wire import (
+    CallTimedOut,
+    ConnectFailed,
+    ConnectionLost,
+    NotHBase,
+    RpcError,
+    Server,
+)
 
 __all__ = ["MastersRegistry", "Registry", "RegistryUnavailable", "ZooKeeperRegistry"]
 
@@ -56,7 +62,6 @@ class ZooKeeperRegistry:
         self._servers = location.servers
         self._parent = location.parent
         self._text = ",".join(map(str, location.servers))
-        self._asking = threading.Lock()
 
     def meta_server(self, timeout: float) -> Server:
         """Returns the server that has the meta table."""
@@ -68,8 +73,7 @@ class ZooKeeperRegistry:
         return _server(self._read("master", registry_pb2.Master, timeout).master)
 
     def _read(self, node: str, kind: type[M], timeout: float) -> M:
-        with self._asking:
-            stored = self._fetch(f"{self._parent}/{node}", min(timeout, LOOKUP_SECONDS))
+        stored = self._fetch(f"{self._parent}/{node}", min(timeout, LOOKUP_SECONDS))
         try:
             # 0xff | u32 length | the writer's name | "PBUF" | message
             size = int.from_bytes(stored[1:5], "big") if stored[:1] == b"\xff" else -5
@@ -171,7 +175,7 @@ class MastersRegistry:
             else:
                 return answer
         for reason in reasons:
-            if not isinstance(reason, ConnectFailed | CallTimedOut):
+            if not isinstance(reason, ConnectFailed | ConnectionLost | CallTimedOut):
                 raise reason
         names = ", ".join(map(str, self._servers))
         raise RegistryUnavailable(

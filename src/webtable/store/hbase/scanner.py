@@ -29,6 +29,9 @@ __all__ = ["MAX_RESULT_BYTES", "scan_rows"]
 MAX_RESULT_BYTES = 2 << 20
 """What a server puts into one answer at most, of one row too: the rest comes with the next."""
 
+FEW_ROWS = 500
+"""A scan that asks for no more is served by random reads throughout."""
+
 LATE_SECONDS = 30.0
 _ALL_ROWS = 2**31 - 1
 _ScanAnswer = Answer[client_pb2.ScanResponse]
@@ -62,12 +65,14 @@ class _Scanner:
         self._start, self._stop = scan.bounds()
         self._from = self._stop if scan.reverse else self._start
         self._is_inclusive = not scan.reverse
-        self._batch_rows = scan.batch_rows or _ALL_ROWS
+        self._batch_rows = min(scan.batch_rows or _ALL_ROWS, _ALL_ROWS)
         self._wanted = scan.limit if scan.limit is not None else -1
         self._message = scan_message(scan)
         self._message.max_result_size = max_result_bytes
         self._message.stop_row = self._start if scan.reverse else self._stop
         self._message.include_stop_row = scan.reverse
+        if 0 <= self._wanted <= FEW_ROWS:
+            self._message.readType = client_pb2.Scan.PREAD
 
         self._is_done = False
         self._place: Place | None = None
@@ -143,7 +148,7 @@ class _Scanner:
             address_region(request, self._place)
             request.scan.CopyFrom(self._message)
             self._sequence = 0
-            if self._wanted > 0:
+            if 0 < self._wanted <= _ALL_ROWS:
                 request.limit_of_rows = self._wanted
         self._call = self._connection.submit("Scan", request, deadline.attempt())
 
@@ -212,6 +217,10 @@ class _Scanner:
         self._scanner_id = None
         place = self._place
         assert place is not None
+        if self._message.readType == client_pb2.Scan.DEFAULT:
+            # Left to itself a server begins with random reads and interrupts the scan after some
+            # blocks, to change over. A scan that goes on to another region is a long one.
+            self._message.readType = client_pb2.Scan.STREAM
         if self._reverse:
             self._is_done = not place.start or place.start <= self._start
             self._from = place.start
