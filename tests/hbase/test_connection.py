@@ -229,16 +229,3 @@ def test_a_silent_server_is_given_up() -> None:
         with pytest.raises(CallTimedOut):
             connection.call("Scan", scan(1), client_pb2.ScanResponse, 1.1)
         assert not connection.is_open
-
-
-def test_what_is_told_arrives() -> None:
-    heard = threading.Event()
-
-    def play(peer: Peer) -> None:
-        peer.read_hello()
-        if client_pb2.ScanRequest.FromString(peer.read_request().body).close_scanner:
-            heard.set()
-
-    with connected(play) as connection:
-        connection.tell("Scan", client_pb2.ScanRequest(scanner_id=1, close_scanner=True))
-    assert heard.wait(LIMIT)

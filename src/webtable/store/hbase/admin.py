@@ -123,6 +123,8 @@ class Admin:
 
     def major_compact(self, table: str) -> None:
         """Flushes and rewrites all files; returns when the old ones are out of use."""
+        # A compaction keeps what scanners that are still open could ask for.
+        self._cluster.finish_background()
         self._each_region(table, self._compact_region)
 
     def split(self, table: str, row: bytes) -> None:

@@ -147,6 +147,7 @@ class Cluster:
             else MastersRegistry(location, self._to_registry)
         )
         self._asking = threading.Lock()
+        self._workers: set[threading.Thread] = set()
         self._meta_server: Server | None = None
         self._master: Server | None = None
 
@@ -226,8 +227,30 @@ class Cluster:
                 if attempts.failed(exc) is Remedy.RELOCATE and self._master == master:
                     self._master = None
 
+    def in_background(self, work: Callable[[], None]) -> None:
+        """Does some tidying up in a thread."""
+
+        def run() -> None:
+            try:
+                work()
+            finally:
+                self._workers.discard(threading.current_thread())
+
+        worker = threading.Thread(target=run, name="webtable-hbase-tidy", daemon=True)
+        self._workers.add(worker)
+        try:
+            worker.start()
+        except RuntimeError:  # the interpreter is about to end
+            self._workers.discard(worker)
+
+    def finish_background(self) -> None:
+        """Waits a moment until what goes on in the background is done."""
+        for worker in list(self._workers):
+            worker.join(timeout=1)
+
     def close(self) -> None:
         """Closes all connections; calls under way fail."""
+        self.finish_background()
         self.connections.close()
 
     def _call_meta(

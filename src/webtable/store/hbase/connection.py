@@ -14,7 +14,6 @@ import select
 import socket
 import struct
 import threading
-from collections import deque
 from time import monotonic
 from typing import Generic, NamedTuple, TypeVar
 
@@ -127,10 +126,6 @@ class Call:
         self._error = error
         self.wake()
 
-    def abandon(self) -> None:
-        """Lets the answer be dropped when it comes."""
-        self._connection.abandon(self, 0)
-
 
 class Connection:
     """A connection to one service. Made connected; safe to use from many threads.
@@ -146,7 +141,6 @@ class Connection:
         self._ids = itertools.count(1)
         self._pending: dict[int, Call] = {}
         self._sending = threading.Lock()
-        self._unsent: deque[bytes] = deque()
         self._reading = threading.Lock()
         self._frames = Frames(server)
         self._heard_at = monotonic()
@@ -185,15 +179,6 @@ class Connection:
             RpcError: there is none.
         """
         return self.submit(method, request, timeout, cells).wait(kind, timeout)
-
-    def tell(self, method: str, request: Message) -> None:
-        """Sends a call whose answer does not matter; never waits for one and never raises.
-
-        An abandoned scan is closed by it, which may happen in any thread at any point, also in
-        one that is in the middle of sending; then whoever sends takes it along.
-        """
-        self._unsent.append(request_frame(next(self._ids) & 0x7FFFFFFF, method, request, 10, b""))
-        self._send_unsent()
 
     def settle(self, call: Call, timeout: float) -> bool:
         """Waits until a call is settled, reading for everybody where nobody else does.
@@ -272,17 +257,6 @@ class Connection:
             raise error from exc
         finally:
             self._sending.release()
-        if self._unsent:
-            self._send_unsent()
-
-    def _send_unsent(self) -> None:
-        while self._unsent and self._sending.acquire(blocking=False):
-            try:
-                self._send(self._unsent.popleft())
-            except (OSError, IndexError):
-                return
-            finally:
-                self._sending.release()
 
     def _send(self, frame: bytes) -> None:
         try:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import struct
-import threading
 from collections.abc import Generator, Iterator, Sequence
 
 from webtable.store.hbase.cells import iter_rows, message_cells, read_cells, skip_cells
@@ -32,7 +31,7 @@ MAX_RESULT_BYTES = 2 << 20
 FEW_ROWS = 500
 """A scan that asks for no more is served by random reads throughout."""
 
-LATE_SECONDS = 30.0
+CLOSING_SECONDS = 30.0
 _ALL_ROWS = 2**31 - 1
 _ScanAnswer = Answer[client_pb2.ScanResponse]
 
@@ -244,18 +243,9 @@ class _Scanner:
         call, self._call = self._call, None
         scanner_id, self._scanner_id = self._scanner_id, None
         connection = self._connection
-        if connection is None or not connection.is_open:
-            return
-        if call is None:
-            if scanner_id is not None:
-                _close_scanner(connection, scanner_id)
-            return
-        # A scanner cannot be closed while it works on a call, and the answer to an open says
-        # which scanner it is. Waiting here could block whoever happens to collect garbage.
-        with contextlib.suppress(RuntimeError):  # raised while the interpreter ends
-            threading.Thread(
-                target=_close_after, args=(connection, call), name="webtable-scan-end", daemon=True
-            ).start()
+        if connection is not None and connection.is_open and (call or scanner_id is not None):
+            # Not here: this may run in any thread at any point, as part of collecting garbage.
+            self._cluster.in_background(lambda: _end_scanner(connection, call, scanner_id))
 
     def _unreadable(self, exc: Exception) -> Exception:
         server = self._place.server if self._place is not None else None
@@ -284,13 +274,15 @@ def _last_key(last: tuple[bytes, int, Sequence[int]] | bytes) -> bytes:
     return read_cells(frame, at, 1)[0]
 
 
-def _close_scanner(connection: Connection, scanner_id: int) -> None:
-    request = client_pb2.ScanRequest(scanner_id=scanner_id, close_scanner=True, number_of_rows=0)
-    connection.tell("Scan", request)
-
-
-def _close_after(connection: Connection, call: Call) -> None:
+def _end_scanner(connection: Connection, call: Call | None, scanner_id: int | None) -> None:
+    """Closes a scanner on its server, after the answer to the call that it works on."""
     with contextlib.suppress(RpcError):
-        response = call.wait(client_pb2.ScanResponse, LATE_SECONDS).message
-        if response.more_results_in_region and response.more_results:
-            _close_scanner(connection, response.scanner_id)
+        if call is not None:
+            response = call.wait(client_pb2.ScanResponse, CLOSING_SECONDS).message
+            if not (response.more_results and response.more_results_in_region):
+                return  # the server has closed it
+            scanner_id = response.scanner_id
+        request = client_pb2.ScanRequest(
+            scanner_id=scanner_id, close_scanner=True, number_of_rows=0
+        )
+        connection.call("Scan", request, client_pb2.ScanResponse, CLOSING_SECONDS)
