@@ -6,15 +6,15 @@ and compactions go to the region servers themselves, to all regions at once.
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from typing import TypeVar
 
 from google.protobuf.message import Message
 
-from webtable.errors import InvalidRequest, TableNotFound, Timeout
+from webtable.errors import InvalidRequest, TableNotFound, Timeout, WebTableError
 from webtable.store.engine import FamilyStats, Region, TableStats
 from webtable.store.hbase.cluster import ADMIN, Cluster, RegionCall
 from webtable.store.hbase.descriptors import schema_from_message, schema_to_message
@@ -72,13 +72,18 @@ class Admin:
         self._on_table("ModifyTable", request, master_pb2.ModifyTableResponse, attempts)
 
     def truncate_table(self, table: str) -> None:
-        """Removes every row, keeping schema and splits."""
+        """Removes every row, keeping schema and splits; the table is disabled meanwhile."""
         attempts = self._attempts(table)
         self.disable_table(table)
         request = master_pb2.TruncateTableRequest(
             tableName=self._names.message(table), preserveSplits=True
         )
-        self._on_table("truncateTable", request, master_pb2.TruncateTableResponse, attempts)
+        try:
+            self._on_table("truncateTable", request, master_pb2.TruncateTableResponse, attempts)
+        except WebTableError:
+            with contextlib.suppress(WebTableError):
+                self.enable_table(table)
+            raise
         self._cluster.regions.forget(self._names.full(table))
 
     def drop_table(self, table: str) -> None:
@@ -130,7 +135,8 @@ class Admin:
     def split(self, table: str, row: bytes) -> None:
         """Splits the region that holds a row key, so that a new one begins with it."""
         attempts = self._attempts(table)
-        place = next(place for place in self._places(table) if place.holds(row))
+        full = self._names.full(table)
+        place = self._ask(lambda asked: self._cluster.regions.locate(full, row, asked.deadline))
         request = master_pb2.SplitTableRegionRequest(split_row=row)
         region = request.region_info
         region.region_id = place.region_id
@@ -311,7 +317,7 @@ class Admin:
         return self._cluster.attempts(table, PROCEDURE_FACTOR)
 
 
-@contextmanager
+@contextlib.contextmanager
 def _ignoring(java_class: str) -> Iterator[None]:
     """Lets one refusal of the master pass: what was asked for is so already."""
     try:

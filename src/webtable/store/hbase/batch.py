@@ -96,7 +96,9 @@ class Multi:
         self._failures: list[tuple[int, Place | None, RpcError]] = []
         self._unsent: list[int] = []
         self._nonces: dict[int, int] = {}
-        self._in_order = len({entry.row for entry in entries}) < len(entries)
+        self._are_reads = bool(entries) and isinstance(entries[0], Get)
+        rows = {entry.row for entry in entries}
+        self._in_order = len(rows) < len(entries) and not self._are_reads
         self.outcomes: list[Row | WebTableError | None] = [None] * len(entries)
 
     def run(self) -> None:
@@ -137,7 +139,7 @@ class Multi:
         self, server: Server, placed: list[tuple[Place, int]], groups: deque[_Group]
     ) -> None:
         most = GROUP_WRITES
-        if isinstance(self._entries[0], Get):
+        if self._are_reads:
             # A server works through a group in one thread, so reads gain from several groups.
             most = min(max(len(placed) // GROUPS_UNDER_WAY, LEAST_READS), GROUP_WRITES)
         group = _Group(self._cluster.nonce_group, most)

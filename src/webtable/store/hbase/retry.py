@@ -248,6 +248,7 @@ def _translate_remote(error: RemoteError, table: str) -> WebTableError:
     if name == "TableNotEnabledException":
         return InvalidRequest(f"table '{table}' is disabled", hint="enable it first")
     if name in ("AccessDeniedException", "BadAuthException"):
+        # What ends a connection is about who calls; what answers a call is about what is called.
         if error.maybe_applied or "Authentication" in detail:
             return NotAuthenticated(f"{error.server} refuses the connection: {detail}")
         return NotAllowed(detail, hint="ask for the permission, or call as another user")

@@ -9,6 +9,7 @@ thrown away and the row read again, so that a row is always one consistent view.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import struct
 from collections.abc import Generator, Iterator, Sequence
 
@@ -167,6 +168,7 @@ class _Scanner:
             response.HasField("more_results_in_region") and not response.more_results_in_region
         )
         counts = list(response.cells_per_result)
+        rows: Iterator[Row]
         if (
             self._part is None
             and not response.results
@@ -178,6 +180,8 @@ class _Scanner:
             rows, found = iter(whole), len(whole)
             if whole:
                 self._last = whole[-1].key
+        if 0 <= self._wanted < found:
+            rows, found = itertools.islice(rows, self._wanted), self._wanted
         if self._wanted >= 0:
             self._wanted -= found
         if is_region_over:
