@@ -11,9 +11,10 @@ from __future__ import annotations
 import contextlib
 import itertools
 import struct
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator
+from typing import TypeAlias
 
-from webtable.store.hbase.cells import iter_rows, message_cells, read_cells, skip_cells
+from webtable.store.hbase.cells import message_cells, read_cells
 from webtable.store.hbase.cluster import CLIENT, Cluster, address_region
 from webtable.store.hbase.connection import Answer, Call, Connection
 from webtable.store.hbase.messages import scan_message
@@ -35,6 +36,8 @@ FEW_ROWS = 500
 CLOSING_SECONDS = 30.0
 _ALL_ROWS = 2**31 - 1
 _ScanAnswer = Answer[client_pb2.ScanResponse]
+_Part: TypeAlias = tuple[bytes, list[RawCell]]
+_Result: TypeAlias = tuple[bytes, list[RawCell], bool]
 
 
 def scan_rows(
@@ -54,7 +57,8 @@ class _Scanner:
     """The state of one scan.
 
     `_from` is where to open next: the first row key, itself wanted only if `_is_inclusive`; in a
-    reverse scan the key to go down from, itself never wanted, b"" meaning from the end.
+    reverse scan the key to go down from, itself never wanted, b"" meaning from the end. `_last` is
+    the last whole row of this region that was handed out, `_part` what came of the next one.
     """
 
     def __init__(self, cluster: Cluster, table: str, scan: Scan, max_result_bytes: int) -> None:
@@ -80,9 +84,9 @@ class _Scanner:
         self._scanner_id: int | None = None
         self._sequence = 0
         self._call: Call | None = None
-        self._part: tuple[bytes, list[RawCell]] | None = None
-        # Where the last answer with whole rows has its last one, for opening anew after it.
-        self._last: tuple[bytes, int, Sequence[int]] | bytes | None = None
+        self._is_broken = False
+        self._part: _Part | None = None
+        self._last: bytes | None = None
 
     def run(self) -> Generator[Row, None, None]:
         """Yields one row that is none, when the scan has begun, and then its rows."""
@@ -100,6 +104,8 @@ class _Scanner:
     def _next_rows(self) -> Iterator[Row] | None:
         attempts = self._cluster.attempts(self._shown)
         while not self._is_done:
+            if self._is_broken:
+                self._rewind()
             try:
                 answer = self._receive(attempts)
                 rows = self._take(answer)
@@ -156,7 +162,8 @@ class _Scanner:
         try:
             self._send(self._cluster.attempts(self._shown))
         except RpcError:
-            self._rewind()  # the error is met again, and dealt with, when more rows are wanted
+            # Met again, and dealt with, when these rows are handed out and more are wanted.
+            self._is_broken = True
 
     def _take(self, answer: _ScanAnswer) -> Iterator[Row] | None:
         """Notes where the scan stands after an answer, and returns the answer's rows if any."""
@@ -167,19 +174,12 @@ class _Scanner:
         is_region_over = is_scan_over or (
             response.HasField("more_results_in_region") and not response.more_results_in_region
         )
-        counts = list(response.cells_per_result)
-        rows: Iterator[Row]
-        if (
-            self._part is None
-            and not response.results
-            and True not in response.partial_flag_per_result
-        ):
-            rows, found = self._whole_rows(answer, counts), len(counts)
-        else:
-            whole = self._joined_rows(answer, counts, is_region_over)
+        part, self._part = self._part, None
+        rows = self._rows(_results(answer), part, is_region_over)
+        found = _count_rows(answer, part, is_region_over)
+        if not found:
+            whole = list(rows)
             rows, found = iter(whole), len(whole)
-            if whole:
-                self._last = whole[-1].key
         if 0 <= self._wanted < found:
             rows, found = itertools.islice(rows, self._wanted), self._wanted
         if self._wanted >= 0:
@@ -190,30 +190,35 @@ class _Scanner:
             self._is_done = True
         return rows if found else None
 
-    def _whole_rows(self, answer: _ScanAnswer, counts: Sequence[int]) -> Iterator[Row]:
-        if counts:
-            self._last = (answer.frame, answer.block_at, counts)
-        return iter_rows(answer.frame, answer.block_at, counts)
+    def _rows(
+        self, results: Iterator[_Result], part: _Part | None, is_region_over: bool
+    ) -> Iterator[Row]:
+        """Yields the whole rows of an answer, the first joined to what came of it before.
 
-    def _joined_rows(
-        self, answer: _ScanAnswer, counts: Sequence[int], is_region_over: bool
-    ) -> list[Row]:
-        rows: list[Row] = []
-        for key, cells, is_partial in _results(answer, counts):
-            if self._part is not None and self._part[0] != key:
-                rows.append(Row(*self._part))  # its last part was marked as if more would come
-                self._part = None
-            if self._part is not None:
-                self._part[1].extend(cells)
+        At its end it notes the last row, and what came of another only in part.
+        """
+        last = None
+        for key, cells, is_partial in results:
+            if part is not None:
+                if part[0] == key:
+                    part[1].extend(cells)
+                    cells = part[1]
+                else:
+                    last = part[0]
+                    yield Row(*part)  # its last part was marked as if more would come
+                part = None
+            if is_partial:
+                part = (key, cells)
             else:
-                self._part = (key, cells)
-            if not is_partial:
-                rows.append(Row(*self._part))
-                self._part = None
-        if is_region_over and self._part is not None:
-            rows.append(Row(*self._part))
-            self._part = None
-        return rows
+                last = key
+                yield Row(key, cells)
+        if is_region_over:
+            if part is not None:
+                yield Row(*part)
+            return
+        self._part = part
+        if last is not None:
+            self._last = last
 
     def _leave_region(self) -> None:
         # The server has closed the scanner by itself.
@@ -239,9 +244,10 @@ class _Scanner:
     def _rewind(self) -> None:
         self._close()
         self._part = None
+        self._is_broken = False
         last, self._last = self._last, None
         if last is not None:
-            self._from, self._is_inclusive = _last_key(last), False
+            self._from, self._is_inclusive = last, False
 
     def _close(self) -> None:
         call, self._call = self._call, None
@@ -256,37 +262,46 @@ class _Scanner:
         return translate(NotHBase(f"unreadable cells: {exc}", server), self._shown)
 
 
-def _results(
-    answer: _ScanAnswer, counts: Sequence[int]
-) -> Iterator[tuple[bytes, list[RawCell], bool]]:
-    flags = answer.message.partial_flag_per_result
-    for result in answer.message.results:
+def _results(answer: _ScanAnswer) -> Iterator[_Result]:
+    """Yields key, cells, and whether more cells of the row may follow, of every result."""
+    response, frame, at = answer
+    for result in response.results:
         if result.cell:
             yield result.cell[0].row, message_cells(result.cell), result.partial
-    at = answer.block_at
-    for number, count in enumerate(counts):
-        if count:
-            key, cells, at = read_cells(answer.frame, at, count)
-            yield key, cells, number < len(flags) and flags[number]
+    for count, is_partial in zip(
+        response.cells_per_result, response.partial_flag_per_result, strict=True
+    ):
+        key, cells, at = read_cells(frame, at, count)
+        yield key, cells, is_partial
 
 
-def _last_key(last: tuple[bytes, int, Sequence[int]] | bytes) -> bytes:
-    if isinstance(last, bytes):
-        return last
-    frame, at, counts = last
-    at = skip_cells(frame, at, sum(counts[:-1]))
-    return read_cells(frame, at, 1)[0]
+def _count_rows(answer: _ScanAnswer, part: _Part | None, is_region_over: bool) -> int | None:
+    """Returns how many whole rows an answer will give; None where that shows only on reading."""
+    response = answer.message
+    flags = list(response.partial_flag_per_result)
+    if response.results or True in flags[:-1]:
+        return None
+    if not flags:
+        return 1 if part is not None and is_region_over else 0
+    count = len(flags) - (flags[-1] and not is_region_over)
+    if part is not None and part[0] != read_cells(answer.frame, answer.block_at, 1)[0]:
+        count += 1
+    return count
 
 
 def _end_scanner(connection: Connection, call: Call | None, scanner_id: int | None) -> None:
     """Closes a scanner on its server, after the answer to the call that it works on."""
-    with contextlib.suppress(RpcError):
-        if call is not None:
+    if call is not None:
+        try:
             response = call.wait(client_pb2.ScanResponse, CLOSING_SECONDS).message
-            if not (response.more_results and response.more_results_in_region):
-                return  # the server has closed it
-            scanner_id = response.scanner_id
+        except RpcError:
+            pass
+        else:
+            is_open = response.more_results and response.more_results_in_region
+            scanner_id = response.scanner_id if is_open else None
+    if scanner_id is not None:
         request = client_pb2.ScanRequest(
             scanner_id=scanner_id, close_scanner=True, number_of_rows=0
         )
-        connection.call("Scan", request, client_pb2.ScanResponse, CLOSING_SECONDS)
+        with contextlib.suppress(RpcError):
+            connection.call("Scan", request, client_pb2.ScanResponse, CLOSING_SECONDS)
