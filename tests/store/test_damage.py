@@ -183,6 +183,24 @@ def test_a_list_of_files_cut_anywhere_is_reported(
         shutil.rmtree(path, ignore_errors=True)
 
 
+def test_a_list_of_files_with_zeros_in_it_is_reported(
+    intact: Path, content: Content, tmp_path: Path
+) -> None:
+    (listed,) = files(intact, "list of files")
+    stored, starts, at = listed.read_bytes(), [], 0
+    while at < len(stored):
+        starts.append(at)
+        at += 7 + int.from_bytes(stored[at + 4 : at + 6], "little")
+    for start in starts[:: 1 if FLIPS > 1000 else 4]:
+        path = tmp_path / str(start)
+        shutil.copytree(intact, path)
+        held = bytearray(stored)
+        held[start : start + 7] = bytes(7)
+        (path / listed.name).write_bytes(held)
+        assert check(path, content, read_only=bool(start % 2)) == "CorruptData"
+        shutil.rmtree(path, ignore_errors=True)
+
+
 def test_a_cut_log_is_reported_and_the_loss_can_be_accepted(
     tmp_path: Path, content: Content
 ) -> None:

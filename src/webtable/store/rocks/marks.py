@@ -29,6 +29,9 @@ __all__ = ["Marks"]
 
 _FILE = "ACKNOWLEDGED"
 _LAYOUT = struct.Struct("=40sQQQQ")
+# RocksDB's: blocks of records, each a checksum, the length and the kind, and the bytes.
+_BLOCK = 32_768
+_RECORD = struct.Struct("<4xHB")
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 
@@ -41,6 +44,7 @@ class Marks:
         self._map: mmap.mmap | None = None
         self._numbers: memoryview | None = None
         self._list = -1
+        self._checked: tuple[Path, int] | None = None
 
     def promised(self) -> int:
         """Returns the sequence number that the database must have reached; 0 without a mark.
@@ -61,12 +65,35 @@ class Marks:
         if boot != _boot_id():
             return int(synced)
         listed, path = _list_of_files(self._store)
-        if listed < number or (listed == number and path.stat().st_size < length):
+        if listed < number or (listed == number and not self._is_whole(path, length)):
             raise CorruptData(
                 f"the list of files of store '{self._store}' is cut or an old one: {path.name}",
                 hint="check the disk, then restore the store from a checkpoint",
             )
         return int(acknowledged)
+
+    def _is_whole(self, path: Path, length: int) -> bool:
+        """Whether the list is as long as it was, and nothing of it was overwritten with zeros.
+
+        RocksDB checks the sums of its records, but goes on behind a header of zeros, silently.
+        """
+        if (path, length) == self._checked:
+            return True
+        stored = path.read_bytes()
+        if len(stored) < length:
+            return False
+        at = 0
+        while at + _RECORD.size <= length:
+            left = _BLOCK - at % _BLOCK
+            if left < _RECORD.size:  # the rest of a block that has no room for a header
+                at += left
+                continue
+            size, kind = _RECORD.unpack_from(stored, at)
+            if kind == 0:
+                return False
+            at += _RECORD.size + size
+        self._checked = (path, length)
+        return True
 
     def check(self, promised: int, recovered: int) -> None:
         """Compares what was acknowledged with what the database gave back.
