@@ -204,6 +204,15 @@ def test_a_hole_is_a_region_under_way(server: MetaServer, cache: RegionCache) ->
     assert cache.locate(b"t", b"a", DEADLINE).start == b""
     with pytest.raises(RemoteError, match="NotServingRegionException"):
         cache.locate(b"t", b"h", DEADLINE)
+    for row in (b"h", b"p"):
+        with pytest.raises(RemoteError, match="NotServingRegionException"):
+            cache.locate_before(b"t", row, DEADLINE)
+    with pytest.raises(RemoteError, match="NotServingRegionException"):
+        cache.all(b"t", DEADLINE)
+    del server.rows[b"t,p,1.hash."]
+    cache.forget(b"t")
+    with pytest.raises(RemoteError, match="NotServingRegionException"):
+        cache.locate_before(b"t", b"", DEADLINE)
 
 
 def test_an_unknown_table_names_the_known_ones(server: MetaServer, cache: RegionCache) -> None:

@@ -48,6 +48,12 @@ class Place(NamedTuple):
         """Whether a row key belongs to the region."""
         return self.start <= row and (not self.stop or row < self.stop)
 
+    def holds_before(self, row: bytes) -> bool:
+        """Whether the keys just before a row key belong to the region; b"" is after all keys."""
+        if not row:
+            return not self.stop
+        return self.start < row and (not self.stop or row <= self.stop)
+
     @property
     def encoded_name(self) -> bytes:
         """The hash by which administration knows the region."""
@@ -75,10 +81,13 @@ class MetaTable:
         return None
 
     def region_before(self, table: bytes, row: bytes, deadline: Deadline) -> Place | None:
-        """Returns the region that holds the keys just before a row key; the last for b""."""
+        """Returns the region that holds the keys just before a row key, the last for b"".
+
+        None when none is there for the moment.
+        """
         bound = b"%b,%b," % (table, row) if row else b"%b ,," % table
         for place in self._backwards(table, bound, deadline):
-            return place if not row or place.start < row else None
+            return place if place.holds_before(row) else None
         return None
 
     def regions(self, table: bytes, deadline: Deadline, limit: int = 0) -> Iterator[Place]:

@@ -36,19 +36,11 @@ class _Places:
 
     def find(self, row: bytes) -> Place | None:
         at = bisect_right(self.starts, row) - 1
-        if at >= 0:
-            place = self.places[at]
-            if not place.stop or row < place.stop:
-                return place
-        return None
+        return self.places[at] if at >= 0 and self.places[at].holds(row) else None
 
     def find_before(self, row: bytes) -> Place | None:
         at = (bisect_left(self.starts, row) if row else len(self.starts)) - 1
-        if at >= 0:
-            place = self.places[at]
-            if not place.stop or (row and row <= place.stop):
-                return place
-        return None
+        return self.places[at] if at >= 0 and self.places[at].holds_before(row) else None
 
     def with_place(self, new: Place) -> _Places:
         # What the new one overlaps is older: regions overlap only after a split or a merge.
@@ -115,6 +107,9 @@ class RegionCache:
         places = list(self._meta.regions(table, deadline))
         if not places:
             self.check_table(table, deadline)
+        edges = [(place.start, place.stop) for place in places]
+        if [b"", *(stop for _, stop in edges)] != [*(start for start, _ in edges), b""]:
+            raise _under_way()
         with self._changing:
             self._tables[table] = _Places(places)
         return places
@@ -169,12 +164,17 @@ class RegionCache:
             self._keep(place)
             return place
         self.check_table(table, deadline)
-        raise RemoteError("NotServingRegionException", "the region is being moved or split", None)
+        raise _under_way()
 
     def _keep(self, place: Place) -> None:
         with self._changing:
             known = self._tables.get(place.table) or _Places([])
             self._tables[place.table] = known.with_place(place)
+
+
+def _under_way() -> RemoteError:
+    """Returns the error for a region that is nowhere for the moment, as a server would say it."""
+    return RemoteError("NotServingRegionException", "a region is being moved or split", None)
 
 
 def _moved_to(error: RpcError) -> Server | None:
