@@ -82,30 +82,79 @@ class _Masks:
         return timestamp == self.version and qualifier == self.column
 
 
-class Matcher:
+class _Rules:
+    """What reads and compactions share: where they stand in a row, and the first checks."""
+
+    __slots__ = (
+        "_count",
+        "_last_put",
+        "_masks",
+        "_max_versions",
+        "_min_versions",
+        "_now_ms",
+        "_oldest",
+        "column",
+        "is_done",
+    )
+
+    def __init__(self, family: Family, now_ms: int, oldest: int, max_versions: int) -> None:
+        self._now_ms = now_ms
+        self._oldest = oldest
+        self._min_versions = family.min_versions
+        self._max_versions = max_versions
+        self._masks = _Masks()
+        self.start_row()
+
+    def start_row(self) -> None:
+        """A new row begins."""
+        self._masks.reset()
+        self._start_column(b"")
+
+    def _start_column(self, qualifier: bytes) -> None:
+        self.column = qualifier
+        self._count = 0
+        self._last_put = _NEVER
+        self.is_done = False
+
+    def _is_over(self, qualifier: bytes, timestamp: int, kind: int, ttl_ms: int | None) -> bool:
+        """Whether the cell is out because its column is done, it was written over, or expired."""
+        if qualifier != self.column:
+            self._start_column(qualifier)
+        elif self.is_done and (kind == _PUT or qualifier != _NAMELESS):
+            return True
+        if kind == _PUT:
+            if timestamp == self._last_put:
+                return True  # written over by the tagged put before it
+            self._last_put = timestamp
+        if timestamp < self._oldest and self._min_versions == 0:
+            self.is_done = True
+            return True
+        return ttl_ms is not None and timestamp + ttl_ms < self._now_ms
+
+    def _is_hidden(self, qualifier: bytes, timestamp: int) -> bool:
+        """Whether a marker hides the put."""
+        if self._masks.hides_rest(qualifier, timestamp):
+            self.is_done = True
+            return True
+        return self._masks.hides(qualifier, timestamp)
+
+    def _is_excess(self, timestamp: int) -> bool:
+        """Whether the versions counted so far are more than are to be had, with this one."""
+        has_expired = timestamp < self._oldest
+        if self._count > self._max_versions or (has_expired and self._count > self._min_versions):
+            self.is_done = True
+            return True
+        return False
+
+
+class Matcher(_Rules):
     """Answers, cell by cell in stored order, what a read of one family sees.
 
     `is_simple` says that, as long as a row has no markers and no cells with a TTL of their own, the
     first cell of each column is seen and no other. Readers use it to skip the calls.
     """
 
-    __slots__ = (
-        "_count",
-        "_explicit",
-        "_high",
-        "_is_raw",
-        "_last_put",
-        "_low",
-        "_masks",
-        "_max_versions",
-        "_min_versions",
-        "_now_ms",
-        "_oldest",
-        "_sees_past_markers",
-        "column",
-        "is_done",
-        "is_simple",
-    )
+    __slots__ = ("_explicit", "_high", "_is_raw", "_low", "_sees_past_markers", "is_simple")
 
     def __init__(
         self,
@@ -117,34 +166,22 @@ class Matcher:
         raw: bool = False,
         explicit: bool = False,
     ) -> None:
-        self._now_ms = now_ms
-        self._oldest = 0 if raw else oldest_alive(family, now_ms)
-        self._min_versions = family.min_versions
-        self._max_versions = versions if raw else min(versions, family.versions)
-        self._low, self._high = time_range or (0, MAX_TIMESTAMP)
+        oldest = 0 if raw else oldest_alive(family, now_ms)
+        super().__init__(
+            family, now_ms, oldest, versions if raw else min(versions, family.versions)
+        )
         # The default range has no upper end; only a chosen one excludes the greatest timestamp.
-        if time_range is None:
-            self._high = MAX_TIMESTAMP + 1
+        self._low, self._high = time_range or (0, MAX_TIMESTAMP + 1)
         self._sees_past_markers = family.keep_deleted_cells != "FALSE"
         self._is_raw = raw
         self._explicit = explicit
-        self._masks = _Masks()
         self.is_simple = (
             not raw and time_range is None and self._max_versions == 1 and self._oldest == 0
         )
-        self.start_row()
-
-    def start_row(self) -> None:
-        """A new row begins."""
-        self._masks.reset()
-        self.column = b""
-        self._count = 0
-        self._last_put = _NEVER
-        self.is_done = False
 
     def resume_column(self, qualifier: bytes) -> None:
         """A column goes on of which one version was seen already, all that `is_simple` allows."""
-        self.column = qualifier
+        self._start_column(qualifier)
         self._count = 1
         self.is_done = self._explicit
 
@@ -153,76 +190,39 @@ class Matcher:
 
         Afterwards `is_done` says that no older one of the same column will be seen.
         """
-        if qualifier != self.column:
-            self.column = qualifier
-            self._count = 0
-            self._last_put = _NEVER
-            self.is_done = False
-        elif self.is_done and (kind == _PUT or qualifier != _NAMELESS):
-            return False
-        if kind == _PUT:
-            if timestamp == self._last_put:
-                return False  # written over by the tagged put before it
-            self._last_put = timestamp
-        if timestamp < self._oldest and self._min_versions == 0:
-            self.is_done = True
-            return False
-        if ttl_ms is not None and timestamp + ttl_ms < self._now_ms:
+        if self._is_over(qualifier, timestamp, kind, ttl_ms):
             return False
         if not self._is_raw:
-            masks = self._masks
             if kind != _PUT:
                 if timestamp >= self._low and (
                     timestamp < self._high or not self._sees_past_markers
                 ):
-                    masks.add(qualifier, timestamp, kind)
+                    self._masks.add(qualifier, timestamp, kind)
                 return False
-            if masks.hides_rest(qualifier, timestamp):
-                self.is_done = True
-                return False
-            if masks.hides(qualifier, timestamp):
+            if self._is_hidden(qualifier, timestamp):
                 return False
         if timestamp >= self._high:
             return False
         if timestamp < self._low:
             self.is_done = True
             return False
-        return self._counts(timestamp, kind)
-
-    def _counts(self, timestamp: int, kind: int) -> bool:
         if kind == _PUT:
             self._count += 1
-        expired = timestamp < self._oldest
         if self._explicit and not self._is_raw:
             # HBase returns the version that fills the count even if it has expired, when columns
             # are named; only what comes after it is cut off.
+            has_expired = timestamp < self._oldest
             self.is_done = self._count >= self._max_versions or (
-                expired and self._count >= self._min_versions
+                has_expired and self._count >= self._min_versions
             )
             return True
-        if self._count > self._max_versions or (expired and self._count > self._min_versions):
-            self.is_done = True
-            return False
-        return True
+        return not self._is_excess(timestamp)
 
 
-class Compactor:
+class Compactor(_Rules):
     """Answers, cell by cell in stored order, what a major compaction of one family keeps."""
 
-    __slots__ = (
-        "_count",
-        "_earliest_put",
-        "_is_done",
-        "_keep",
-        "_last_put",
-        "_masks",
-        "_max_versions",
-        "_min_versions",
-        "_now_ms",
-        "_oldest",
-        "_purge_before",
-        "column",
-    )
+    __slots__ = ("_earliest_put", "_keep", "_purge_before")
 
     def __init__(
         self, family: Family, *, now_ms: int, earliest_put: int, purge_after_ms: int = 0
@@ -233,67 +233,32 @@ class Compactor:
             earliest_put: the smallest timestamp of any put in the family.
             purge_after_ms: how old a marker must be to go.
         """
+        super().__init__(family, now_ms, oldest_alive(family, now_ms), family.versions)
         self._purge_before = now_ms - purge_after_ms if purge_after_ms else MAX_TIMESTAMP + 1
-        self._now_ms = now_ms
-        self._oldest = oldest_alive(family, now_ms)
-        self._min_versions = family.min_versions
-        self._max_versions = family.versions
         self._keep: KeepDeletedCells = family.keep_deleted_cells
         self._earliest_put = earliest_put
-        self._masks = _Masks()
-        self.start_row()
-
-    def start_row(self) -> None:
-        """A new row begins."""
-        self._masks.reset()
-        self.column = b""
-        self._count = 0
-        self._last_put = _NEVER
-        self._is_done = False
 
     def keeps(self, qualifier: bytes, timestamp: int, kind: int, ttl_ms: int | None) -> bool:
         """Whether the cell stays."""
-        if qualifier != self.column:
-            self.column = qualifier
-            self._count = 0
-            self._last_put = _NEVER
-            self._is_done = False
-        elif self._is_done and (kind == _PUT or qualifier != _NAMELESS):
+        if self._is_over(qualifier, timestamp, kind, ttl_ms):
             return False
-        if kind == _PUT:
-            if timestamp == self._last_put:
-                return False  # written over by the tagged put before it
-            self._last_put = timestamp
-        if timestamp < self._oldest and self._min_versions == 0:
-            self._is_done = True
-            return False
-        if ttl_ms is not None and timestamp + ttl_ms < self._now_ms:
-            return False
-        masks = self._masks
         if kind != _PUT:
             keeps_deleted = self._keeps_deleted(timestamp)
             if not keeps_deleted:
-                masks.add(qualifier, timestamp, kind)
+                self._masks.add(qualifier, timestamp, kind)
             if timestamp >= self._purge_before:
                 return True
             if not keeps_deleted:
                 return False
             if timestamp < self._earliest_put:
                 # No put is older: neither this marker nor an older one hides anything.
-                self._is_done = True
+                self.is_done = True
                 return False
-        elif masks.hides_rest(qualifier, timestamp):
-            self._is_done = True
-            return False
-        elif masks.hides(qualifier, timestamp):
+        elif self._is_hidden(qualifier, timestamp):
             return False
         else:
             self._count += 1
-        expired = timestamp < self._oldest
-        if self._count > self._max_versions or (expired and self._count > self._min_versions):
-            self._is_done = True
-            return False
-        return True
+        return not self._is_excess(timestamp)
 
     def _keeps_deleted(self, timestamp: int) -> bool:
         return self._keep == "TRUE" or (self._keep == "TTL" and timestamp >= self._oldest)
