@@ -183,8 +183,9 @@ def test_a_list_of_files_cut_anywhere_is_reported(
         shutil.rmtree(path, ignore_errors=True)
 
 
-def test_a_list_of_files_with_zeros_in_it_is_reported(
-    intact: Path, content: Content, tmp_path: Path
+@pytest.mark.parametrize("header", [bytes(7), b"\1\2\3\4\xff\x7f\1"], ids=["zeros", "too long"])
+def test_a_list_of_files_that_seems_to_end_early_is_reported(
+    intact: Path, content: Content, tmp_path: Path, header: bytes
 ) -> None:
     (listed,) = files(intact, "list of files")
     stored, starts, at = listed.read_bytes(), [], 0
@@ -195,7 +196,7 @@ def test_a_list_of_files_with_zeros_in_it_is_reported(
         path = tmp_path / str(start)
         shutil.copytree(intact, path)
         held = bytearray(stored)
-        held[start : start + 7] = bytes(7)
+        held[start : start + 7] = header
         (path / listed.name).write_bytes(held)
         assert check(path, content, read_only=bool(start % 2)) == "CorruptData"
         shutil.rmtree(path, ignore_errors=True)

@@ -73,9 +73,10 @@ class Marks:
         return int(acknowledged)
 
     def _is_whole(self, path: Path, length: int) -> bool:
-        """Whether the list is as long as it was, and nothing of it was overwritten with zeros.
+        """Whether the list is as long as it was, with a record behind the other all the way.
 
-        RocksDB checks the sums of its records, but goes on behind a header of zeros, silently.
+        RocksDB checks the sums of its records. But it takes a header of zeros for the end of a
+        block, and a record that is longer than the file for one whose writer died, silently.
         """
         if (path, length) == self._checked:
             return True
@@ -89,9 +90,9 @@ class Marks:
                 at += left
                 continue
             size, kind = _RECORD.unpack_from(stored, at)
-            if kind == 0:
-                return False
             at += _RECORD.size + size
+            if kind == 0 or at > len(stored):
+                return False
         self._checked = (path, length)
         return True
 
