@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
-from webtable import Append, Check, Delete, Get, Increment, Put, Scan, Store, Table
+from webtable import Append, Check, CompareOp, Delete, Get, Increment, Put, Scan, Store, Table
 from webtable.errors import FamilyNotFound, InvalidRequest, TableNotFound, WebTableError
 
 from .conftest import Rows
@@ -177,6 +177,24 @@ def test_requests_that_are_none(table: Table, rows: Rows) -> None:
             call()
         assert caught.value.hint, number
     assert list(table.scan(prefix=rows(b""), raw=True)) == []
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        lambda: Check(b"one:a", CompareOp.LESS, cast("bytes", "text")),
+        lambda: Check(b"one:a", cast("CompareOp", "about"), b"1"),
+        lambda: Check(b"one:a", CompareOp.EQUAL, b"1", time_range=(5, 1)),
+    ],
+    ids=["value", "comparison", "time range"],
+)
+def test_conditions_that_are_none(table: Table, rows: Rows, condition: Callable[[], Check]) -> None:
+    row = rows(b"r")
+    table.put(row, {b"one:a": b"1"})
+    with pytest.raises(InvalidRequest) as caught:
+        table.check_and_mutate(row, condition(), Delete(row))
+    assert caught.value.hint
+    assert table.get(row) is not None
 
 
 def test_errors_are_of_one_tree(table: Table, rows: Rows) -> None:

@@ -28,6 +28,7 @@ __all__ = [
     "check_column",
     "check_durability",
     "check_row_key",
+    "check_time_range",
     "check_timestamp",
 ]
 
@@ -89,6 +90,22 @@ def check_timestamp(timestamp: int | None) -> int | None:
             hint="a timestamp is a whole number of milliseconds from 0 to 2^63 - 1",
         )
     return timestamp
+
+
+def check_time_range(time_range: tuple[int, int] | None) -> tuple[int, int] | None:
+    """Returns the time range if it is one.
+
+    Raises:
+        InvalidRequest: it is not, or runs backwards.
+    """
+    if time_range is not None:
+        start, stop = time_range
+        if not 0 <= start <= stop <= MAX_TIMESTAMP:
+            raise InvalidRequest(
+                f"time range [{start}, {stop}) is not one",
+                hint="give (start, stop) in milliseconds with 0 <= start <= stop",
+            )
+    return time_range
 
 
 def check_column(column: bytes, *, whole_family: bool = False) -> bytes:
@@ -270,9 +287,19 @@ class Check:
         time_range: tuple[int, int] | None = None,
     ) -> None:
         self.column = check_column(column)
-        self.op = CompareOp(op)
+        try:
+            self.op = CompareOp(op)
+        except ValueError as exc:
+            signs = ", ".join(f"CompareOp.{each.name}" for each in CompareOp)
+            message = f"comparison {op!r:.80} is not one"
+            raise InvalidRequest(message, hint=f"one of {signs}") from exc
+        if value is not None and not isinstance(value, bytes):
+            raise InvalidRequest(
+                f"the value to compare {column!r:.80} with is {type(value).__name__}, not bytes",
+                hint="encode it first",
+            )
         self.value = value
-        self.time_range = time_range
+        self.time_range = check_time_range(time_range)
 
     @classmethod
     def absent(cls, column: bytes) -> Check:

@@ -10,8 +10,7 @@ from typing import TypedDict
 import msgspec
 
 from webtable.errors import InvalidRequest
-from webtable.store.model import MAX_TIMESTAMP
-from webtable.store.mutation import check_column, check_row_key
+from webtable.store.mutation import check_column, check_row_key, check_time_range
 
 __all__ = ["ALL_VERSIONS", "Get", "Scan", "ScanOptions", "prefix_end"]
 
@@ -122,10 +121,4 @@ def _check_selection(
         check_column(column, whole_family=True)
     if versions < 1:
         raise InvalidRequest(f"versions {versions} is less than 1", hint="ask for at least one")
-    if time_range is not None:
-        start, stop = time_range
-        if not 0 <= start <= stop <= MAX_TIMESTAMP:
-            raise InvalidRequest(
-                f"time range [{start}, {stop}) is not one",
-                hint="give (start, stop) in milliseconds with 0 <= start <= stop",
-            )
+    check_time_range(time_range)

@@ -10,7 +10,6 @@ from collections.abc import Iterable
 
 from google.protobuf.internal.containers import RepeatedCompositeFieldContainer
 
-from webtable.errors import InvalidRequest
 from webtable.store.hbase.cells import encode_cells, encode_marker, message_cells, read_cells
 from webtable.store.hbase.proto import base_pb2, client_pb2
 from webtable.store.hbase.wire import NotHBase
@@ -118,11 +117,7 @@ def fill_mutation(
 
 
 def fill_condition(message: client_pb2.Condition, row: bytes, check: Check) -> None:
-    """Writes a condition into its message.
-
-    Raises:
-        InvalidRequest: its value is not bytes.
-    """
+    """Writes a condition into its message."""
     family, _, qualifier = check.column.partition(b":")
     message.row = row
     message.family = family
@@ -132,8 +127,6 @@ def fill_condition(message: client_pb2.Condition, row: bytes, check: Check) -> N
     comparator.comparable.SetInParent()
     # No value at all is how HBase asks whether the column is absent.
     if check.value is not None:
-        if not isinstance(check.value, bytes):
-            raise InvalidRequest(f"value {check.value!r:.80} of a check is not bytes")
         comparator.comparable.value = check.value
     message.comparator.name = _BINARY
     message.comparator.serialized_comparator = comparator.SerializeToString()
