@@ -14,7 +14,7 @@ from webtable.cluster.hbase_config import PROFILES
 from webtable.cluster.hbase_state import ProfileName
 from webtable.cluster.ports import HOST
 
-__all__ = ["Launcher"]
+__all__ = ["JAVA_OPTIONS", "Launcher"]
 
 _OPEN = (
     "java.lang",
@@ -26,13 +26,15 @@ _OPEN = (
     "jdk.internal.ref",
     "sun.nio.ch",
 )
-_JAVA_OPTIONS = (
+JAVA_OPTIONS = (
     *(f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in _OPEN),
     "--add-exports=java.base/jdk.internal.misc=ALL-UNNAMED",
     "--add-exports=java.security.jgss/sun.security.krb5=ALL-UNNAMED",
     "-Djava.net.preferIPv4Stack=true",
     "-XX:+ExitOnOutOfMemoryError",
 )
+"""What every program of HBase's needs on Java 17."""
+
 _SHOWN_LINES = 4
 _SHOWN_CHARACTERS = 400
 
@@ -106,7 +108,7 @@ class Launcher(msgspec.Struct, frozen=True):
         return [
             self.java,
             *PROFILES[self.profile].java_options(_kind(name)),
-            *_JAVA_OPTIONS,
+            *JAVA_OPTIONS,
             f"-Djava.io.tmpdir={self.folder / 'tmp'}",
             f"-XX:ErrorFile={self.folder / 'logs' / name}.crash",
             f"-Dlog4j.configuration=file:{conf / 'log4j.properties'}",

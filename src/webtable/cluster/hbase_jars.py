@@ -19,7 +19,7 @@ from pathlib import Path
 
 from webtable.errors import RetryableError, WebTableError
 
-__all__ = ["HBASE_VERSION", "cache_folder", "find_java", "hbase_jars", "locked"]
+__all__ = ["HBASE_VERSION", "cache_folder", "fetched_jars", "find_java", "hbase_jars", "locked"]
 
 HBASE_VERSION = "2.6.4"
 _INSTALL = "apt-get install openjdk-17-jre-headless maven"
@@ -54,14 +54,20 @@ def hbase_jars(say: Callable[[str], None]) -> Path:
         RetryableError: Maven could not fetch them.
     """
     pom = resources.files("webtable.cluster").joinpath("hbase-pom.xml").read_bytes()
+    return fetched_jars(f"HBase {HBASE_VERSION}", pom, say)
+
+
+def fetched_jars(what: str, pom: bytes, say: Callable[[str], None]) -> Path:
+    """Returns the folder with the jars that a pom asks for; see `hbase_jars`."""
     # A changed pom makes another folder, so that no cluster finds yesterday's jars.
-    folder = cache_folder() / f"hbase-{HBASE_VERSION}-{hashlib.sha256(pom).hexdigest()[:8]}"
+    name = what.lower().replace(" ", "-")
+    folder = cache_folder() / f"{name}-{hashlib.sha256(pom).hexdigest()[:8]}"
     if not folder.is_dir():
-        maven = _find("mvn", f"it fetches the jars of HBase {HBASE_VERSION}, once")
+        maven = _find("mvn", f"it fetches the jars of {what}, once")
         with locked(folder.with_name(f"{folder.name}.lock")):
             if not folder.is_dir():  # another starter may have fetched them in the meantime
-                say(f"fetching HBase {HBASE_VERSION} into {folder} (once; about 120 MB)")
-                _fetch(maven, pom, folder)
+                say(f"fetching {what} into {folder} (once; about 120 MB)")
+                _fetch(what, maven, pom, folder)
     return folder
 
 
@@ -78,7 +84,7 @@ def locked(path: Path) -> Iterator[None]:
                 return
 
 
-def _fetch(maven: str, pom: bytes, folder: Path) -> None:
+def _fetch(what: str, maven: str, pom: bytes, folder: Path) -> None:
     with tempfile.TemporaryDirectory(prefix=f"{folder.name}.", dir=folder.parent) as scratch:
         Path(scratch, "pom.xml").write_bytes(pom)
         goal = ["dependency:copy-dependencies", f"-DoutputDirectory={scratch}/jars"]
@@ -88,8 +94,7 @@ def _fetch(maven: str, pom: bytes, folder: Path) -> None:
         if run.returncode != 0:
             lines = [line for line in (run.stdout + run.stderr).splitlines() if line.strip()]
             raise RetryableError(
-                f"Maven could not fetch the jars of HBase {HBASE_VERSION}: "
-                + "\n".join(lines[:_SHOWN_LINES]),
+                f"Maven could not fetch the jars of {what}: " + "\n".join(lines[:_SHOWN_LINES]),
                 hint="check the network and Maven's settings, then try again",
             )
         Path(scratch, "jars").rename(folder)
