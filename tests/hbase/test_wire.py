@@ -15,7 +15,8 @@ from webtable.store.hbase.wire import (
     NotHBase,
     RemoteError,
     Server,
-    hello,
+    connection_header,
+    preamble,
     read_varint,
     request_frame,
 )
@@ -26,7 +27,8 @@ SERVER = Server("host", 16020)
 
 
 def test_the_first_words() -> None:
-    said = hello("ClientService", Identity("me"))
+    me = Identity("me")
+    said = preamble(me) + connection_header("ClientService", me)
     assert said[:6] == b"HBas\x00\x50"
     size = int.from_bytes(said[6:10], "big")
     header = rpc_pb2.ConnectionHeader.FromString(said[10:])

@@ -1,28 +1,66 @@
 """Who calls: the seam between a connection and the ways to prove an identity.
 
 HBase knows three: SIMPLE (a name, believed), KERBEROS and DIGEST. Only SIMPLE is here; a server
-that wants more refuses the connection, and the refusal comes out as `NotAuthenticated`.
+that wants more refuses the connection, and the refusal comes out as `NotAuthenticated`. Another
+way is an entry in `METHODS`: a function that returns an `Identity` with the way's byte, and a
+handshake that the connection goes through before its header.
 """
 
 from __future__ import annotations
 
 import getpass
 import os
-from typing import NamedTuple
+from collections.abc import Callable
+from ssl import SSLContext
+from typing import NamedTuple, Protocol, TypeAlias
 
 from webtable.errors import NotAuthenticated
 
-__all__ = ["Identity", "identify"]
+__all__ = ["METHODS", "Channel", "Identity", "identify"]
 
 SIMPLE = 0x50
 """The byte that announces SIMPLE in a connection's preamble."""
 
 
+class Channel(Protocol):
+    """What a handshake talks through: a connected socket, encrypted or not."""
+
+    def send(self, data: bytes, flags: int = 0, /) -> int:
+        """Sends a part of the bytes and returns how many."""
+
+    def recv(self, size: int, flags: int = 0, /) -> bytes:
+        """Returns what has come, b"" at the end."""
+
+
+Handshake: TypeAlias = Callable[[Channel], None]
+
+
 class Identity(NamedTuple):
-    """A user's name, and the preamble's byte for the way in which it is proven."""
+    """A user's name, and how connections prove and protect it.
+
+    Attributes:
+        method: the preamble's byte for the way in which the name is proven.
+        handshake: what happens between preamble and header; raises `NotAuthenticated`.
+        encryption: what connections are encrypted with; None means that they are not.
+    """
 
     user: str
     method: int = SIMPLE
+    handshake: Handshake | None = None
+    encryption: SSLContext | None = None
+
+
+def _simple() -> Identity:
+    try:
+        return Identity(os.environ.get("HADOOP_USER_NAME") or getpass.getuser())
+    except (KeyError, OSError) as exc:  # an account without a name, as in some containers
+        raise NotAuthenticated(
+            "this account has no user name", hint="set HADOOP_USER_NAME"
+        ) from exc
+
+
+METHODS: dict[str, Callable[[], Identity]] = {"simple": _simple}
+"""The ways to prove who calls, by the name that a location's `auth` option has for them."""
 
 
 def identify(method: str = "simple") -> Identity:
@@ -34,13 +72,10 @@ def identify(method: str = "simple") -> Identity:
     Raises:
         NotAuthenticated: the method is not one that this client can do.
     """
-    if method.lower() != "simple":
+    make = METHODS.get(method.lower())
+    if make is None:
+        known = ", ".join(f"'{name}'" for name in METHODS)
         raise NotAuthenticated(
-            f"authentication by '{method}' is not supported", hint="only 'simple' is"
+            f"authentication by '{method}' is not supported", hint=f"only {known} is"
         )
-    try:
-        return Identity(os.environ.get("HADOOP_USER_NAME") or getpass.getuser())
-    except (KeyError, OSError) as exc:  # an account without a name, as in some containers
-        raise NotAuthenticated(
-            "this account has no user name", hint="set HADOOP_USER_NAME"
-        ) from exc
+    return make()

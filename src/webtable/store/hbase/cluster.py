@@ -25,6 +25,7 @@ from webtable.store.hbase.proto import base_pb2
 from webtable.store.hbase.regions import RegionCache
 from webtable.store.hbase.registry import MastersRegistry, Registry, ZooKeeperRegistry
 from webtable.store.hbase.retry import Attempts, Deadline, Remedy
+from webtable.store.hbase.tls import make_context
 from webtable.store.hbase.wire import CallTimedOut, ConnectFailed, RpcError, Server
 
 __all__ = ["ADMIN", "CLIENT", "Cluster", "Connections", "RegionCall", "address_region"]
@@ -67,6 +68,8 @@ class Connections:
     def __init__(self, location: Location) -> None:
         self._location = location
         self._identity = identify(location.auth)
+        if location.tls is not None:
+            self._identity = self._identity._replace(encryption=make_context(location.tls))
         self._open: dict[tuple[Server, str], Connection] = {}
         self._connecting: dict[tuple[Server, str], threading.Lock] = {}
         self._failures: dict[Server, tuple[float, ConnectFailed]] = {}

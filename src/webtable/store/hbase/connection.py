@@ -21,15 +21,18 @@ from google.protobuf.message import DecodeError, Message
 
 from webtable.store.hbase.auth import Identity
 from webtable.store.hbase.proto import rpc_pb2
+from webtable.store.hbase.tls import TlsFailed, TlsSocket
 from webtable.store.hbase.wire import (
     CallTimedOut,
     ConnectFailed,
     ConnectionLost,
     Frames,
     NotHBase,
+    NotTrusted,
     RpcError,
     Server,
-    hello,
+    connection_header,
+    preamble,
     read_varint,
     remote_error,
     request_frame,
@@ -144,8 +147,14 @@ class Connection:
         self._reading = threading.Lock()
         self._frames = Frames(server)
         self._heard_at = monotonic()
-        self._socket = _connect(server, address, timeout)
-        self._transmit(hello(service, identity), timeout)
+        self._socket = _connect(server, address, identity, timeout)
+        opening, header = preamble(identity), connection_header(service, identity)
+        if identity.handshake is None:
+            opening += header  # saves a packet
+        self._transmit(opening, timeout)
+        if identity.handshake is not None:
+            identity.handshake(self._socket)
+            self._transmit(header, timeout)
 
     def submit(self, method: str, request: Message, timeout: float, cells: bytes = b"") -> Call:
         """Sends a call and returns without waiting for its answer.
@@ -299,6 +308,8 @@ class Connection:
             self._break(exc)
         except (DecodeError, IndexError) as exc:
             self._break(NotHBase(f"unreadable answer: {exc}", self.server))
+        except TlsFailed as exc:
+            self._break(NotTrusted(f"{self.server}: {exc}", self.server))
         except OSError as exc:
             self._break(ConnectionLost(f"connection to {self.server} broke: {exc}", self.server))
 
@@ -339,9 +350,18 @@ class Connection:
             call.fail(mine)
 
 
-def _connect(server: Server, address: Server, timeout: float) -> socket.socket:
+def _connect(
+    server: Server, address: Server, identity: Identity, timeout: float
+) -> socket.socket | TlsSocket:
     try:
-        connected = socket.create_connection(address, timeout=max(timeout, 0.05))
+        connected: socket.socket | TlsSocket
+        connected = plain = socket.create_connection(address, timeout=max(timeout, 0.05))
+        if identity.encryption is not None:
+            try:
+                connected = TlsSocket(plain, identity.encryption, server.host)
+            except BaseException:
+                plain.close()
+                raise
         connected.settimeout(None)
         connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         connected.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
@@ -349,6 +369,8 @@ def _connect(server: Server, address: Server, timeout: float) -> socket.socket:
         # to ask the system before each read whether there is something.
         piece = struct.pack("ll", 0, int(READ_SLICE_SECONDS * 1_000_000))
         connected.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, piece)
+    except TlsFailed as exc:
+        raise NotTrusted(f"{server}: {exc}", server) from exc
     except OSError as exc:
         where = str(server) if server == address else f"{server} (at {address})"
         raise ConnectFailed(f"cannot connect to {where}: {exc}", server) from exc

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from urllib.parse import parse_qsl
 
 from webtable.errors import InvalidRequest
+from webtable.store.hbase.tls import Tls
 from webtable.store.hbase.wire import Server
 
 __all__ = ["Location", "parse_location"]
@@ -25,6 +26,7 @@ class Location(NamedTuple):
         timeout_seconds: how long one operation may take, with everything that is tried again.
         host_map: registered `host` or `host:port` → the one to connect to, for clusters behind NAT.
         auth: the way to prove who calls.
+        tls: how connections to HBase are encrypted; None means that they are not.
     """
 
     text: str
@@ -35,6 +37,7 @@ class Location(NamedTuple):
     timeout_seconds: float = 60.0
     host_map: tuple[tuple[str, str], ...] = ()
     auth: str = "simple"
+    tls: Tls | None = None
 
     def address_of(self, server: Server) -> Server:
         """Returns where to connect for a server that the cluster names."""
@@ -49,7 +52,8 @@ def parse_location(text: str) -> Location:
     """Returns what a location says.
 
     Options after `?`: `namespace`, `timeout` in seconds, `host_map` (`a=b,c:1=d:2`: connect to
-    b where the cluster says a), `auth`.
+    b where the cluster says a), `auth`, and for encrypted connections `tls=on`, `tls_ca`,
+    `tls_cert` and `tls_key` (PEM files; each turns TLS on), `tls_verify` (`host`, `ca` or `none`).
 
     Raises:
         InvalidRequest: it is not a location of a cluster.
@@ -100,10 +104,32 @@ def _with_option(location: Location, name: str, value: str) -> Location:
             return location._replace(host_map=tuple((seen, used) for seen, _, used in pairs))
     if name == "auth" and value:
         return location._replace(auth=value)
+    if name == "tls" or name.startswith("tls_"):
+        tls = _with_tls(location.tls, name, value)
+        if tls is not None or (name, value) == ("tls", "off"):
+            return location._replace(tls=tls)
     raise InvalidRequest(
         f"option '{name}={value}' in location '{location.text}' is not one",
-        hint="namespace=NAME, timeout=SECONDS, host_map=HOST=HOST,…, auth=simple",
+        hint="namespace=NAME, timeout=SECONDS, host_map=HOST=HOST,…, auth=simple, tls=on, "
+        "tls_ca=FILE, tls_cert=FILE, tls_key=FILE, tls_verify=host|ca|none",
     )
+
+
+def _with_tls(tls: Tls | None, name: str, value: str) -> Tls | None:
+    tls = tls or Tls()
+    match name, value:
+        case "tls", "on":
+            return tls
+        case "tls_verify", "host" | "ca" | "none":
+            return tls._replace(verify=value)
+        case "tls_ca", path if path:
+            return tls._replace(ca=path)
+        case "tls_cert", path if path:
+            return tls._replace(certificate=path)
+        case "tls_key", path if path:
+            return tls._replace(key=path)
+        case _:
+            return None
 
 
 def _is_host(text: str) -> bool:

@@ -27,7 +27,14 @@ from webtable.errors import (
     WebTableError,
 )
 from webtable.store.hbase.registry import RegistryUnavailable
-from webtable.store.hbase.wire import CallTimedOut, ConnectFailed, NotHBase, RemoteError, RpcError
+from webtable.store.hbase.wire import (
+    CallTimedOut,
+    ConnectFailed,
+    NotHBase,
+    NotTrusted,
+    RemoteError,
+    RpcError,
+)
 
 __all__ = ["Attempts", "Deadline", "Remedy", "remedy_for", "translate"]
 
@@ -115,7 +122,7 @@ _FAIL = frozenset(
 
 def remedy_for(error: RpcError) -> Remedy:
     """Returns what to do about an error."""
-    if isinstance(error, NotHBase):
+    if isinstance(error, NotHBase | NotTrusted):
         return Remedy.FAIL
     if not isinstance(error, RemoteError):
         return Remedy.RELOCATE
@@ -227,6 +234,11 @@ def translate(error: RpcError, table: str = "") -> WebTableError:
         return _translate_remote(error, table)
     if isinstance(error, CallTimedOut):
         return Timeout(str(error), hint="try again; whether it took effect is not known")
+    if isinstance(error, NotTrusted):
+        return NotAuthenticated(
+            f"no encrypted connection to {error}",
+            hint="check tls_ca, tls_cert and tls_verify in the location, and that TLS is on there",
+        )
     if isinstance(error, NotHBase):
         return ServerUnavailable(
             f"{error.server} does not answer as HBase does: {error}",

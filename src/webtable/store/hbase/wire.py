@@ -25,11 +25,13 @@ __all__ = [
     "ConnectionLost",
     "Frames",
     "NotHBase",
+    "NotTrusted",
     "RemoteError",
     "RpcError",
     "Server",
-    "hello",
+    "connection_header",
     "inner_error",
+    "preamble",
     "read_varint",
     "remote_error",
     "request_frame",
@@ -72,6 +74,10 @@ class RpcError(Exception):
 
 class ConnectFailed(RpcError):
     """Nobody answers at the address; nothing was sent."""
+
+
+class NotTrusted(RpcError):
+    """Server and client could not agree on who they are, or on whether to encrypt."""
 
 
 class NotHBase(RpcError):
@@ -123,8 +129,13 @@ def inner_error(exception: base_pb2.NameBytesPair, server: Server) -> RemoteErro
     return RemoteError(exception.name, exception.value.decode("utf-8", "replace"), server)
 
 
-def hello(service: str, identity: Identity) -> bytes:
-    """Returns what a client says first: the preamble and the connection header."""
+def preamble(identity: Identity) -> bytes:
+    """Returns what a client says first."""
+    return b"HBas\0" + bytes((identity.method,))
+
+
+def connection_header(service: str, identity: Identity) -> bytes:
+    """Returns what a client says next: who it is and which service it wants."""
     # Without a version the server would never answer a Get in cell blocks, and would say less
     # precisely why a scanner ended.
     version = base_pb2.VersionInfo(
@@ -143,7 +154,7 @@ def hello(service: str, identity: Identity) -> bytes:
         cell_block_codec_class=CODEC,
         version_info=version,
     ).SerializeToString()
-    return b"HBas\0" + bytes((identity.method,)) + len(header).to_bytes(4, "big") + header
+    return len(header).to_bytes(4, "big") + header
 
 
 def request_frame(
