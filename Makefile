@@ -39,7 +39,7 @@ check: setup ## format, lint, types, layers, dependencies, spelling
 	@$(BIN)/deptry src 2>&1
 	@$(BIN)/codespell
 
-bench: setup ## ratios against raw RocksDB and SQLite; writes build/bench.json
+bench: setup java ## ratios against RocksDB, SQLite, happybase, Java; writes build/bench.json
 	@mkdir -p build
 	@$(BIN)/python -m benchmarks $(ARGS)
 

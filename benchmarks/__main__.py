@@ -10,10 +10,10 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks import store
+from benchmarks import hbase, store
 from benchmarks.harness import Bench
 
-GROUPS: dict[str, Callable[[Bench], None]] = {"store": store.run}
+GROUPS: dict[str, Callable[[Bench], None]] = {"store": store.run, "hbase": hbase.run}
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -21,6 +21,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("groups", nargs="*", metavar="GROUP", help=", ".join(GROUPS))
     parser.add_argument("--rounds", type=int, default=3, help="of each comparison (default 3)")
+    parser.add_argument("--quick", action="store_true", help="less work, to try the whole out")
     parser.add_argument("--output", type=Path, default=Path("build/bench.json"))
     parser.add_argument("--strict", action="store_true", help="fail when a target is missed")
     options = parser.parse_args(arguments)
@@ -28,7 +29,7 @@ def main(arguments: list[str] | None = None) -> int:
     groups = options.groups or os.environ.get("ONLY", "").replace(",", " ").split() or list(GROUPS)
     if unknown := sorted(set(groups) - set(GROUPS)):
         parser.error(f"no group {', '.join(unknown)}; there are: {', '.join(GROUPS)}")
-    with Bench(options.output, rounds=options.rounds) as bench:
+    with Bench(options.output, rounds=options.rounds, is_quick=options.quick) as bench:
         for group in groups:
             GROUPS[group](bench)
         bench.write()

@@ -48,10 +48,21 @@ class Figure(NamedTuple):
 
 
 class Bench:
-    """Collects the figures of a run and owns its scratch directory. Use it in a `with` block."""
+    """Collects the figures of a run and owns its scratch directory. Use it in a `with` block.
 
-    def __init__(self, output: Path, *, rounds: int, console: Console | None = None) -> None:
+    A quick run tries the whole out with less work; its figures mean little.
+    """
+
+    def __init__(
+        self,
+        output: Path,
+        *,
+        rounds: int,
+        is_quick: bool = False,
+        console: Console | None = None,
+    ) -> None:
         self.rounds = rounds
+        self.is_quick = is_quick
         self.figures: list[Figure] = []
         self.console = console or Console(stderr=True)
         self._output = output
