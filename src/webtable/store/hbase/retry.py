@@ -244,7 +244,10 @@ def translate(error: RpcError, table: str = "") -> WebTableError:
             f"{error.server} does not answer as HBase does: {error}",
             hint="check host and port: ZooKeeper's for hbase://, a master's for hbase+masters://",
         )
-    return ServerUnavailable(str(error), hint="check that HBase is running there, then try again")
+    return ServerUnavailable(
+        str(error),
+        hint="check that HBase is running there, and whether it wants tls=on; then try again",
+    )
 
 
 def _translate_remote(error: RemoteError, table: str) -> WebTableError:

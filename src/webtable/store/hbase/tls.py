@@ -105,6 +105,7 @@ class TlsSocket:
         self._working = threading.Lock()
         self._sealed = b""  # encrypted, and not sent yet
         self._sealed_from = 0  # of how many bytes
+        self._is_over = False
         self._shake_hands()
 
     def _shake_hands(self) -> None:
@@ -131,14 +132,14 @@ class TlsSocket:
         if flags:
             return self._plain.recv(size, flags)
         data = self._read(size)
-        if not data:
+        if not data and not self._is_over:
             received = self._plain.recv(max(size, _RECORD_BYTES))
             if not received:
                 return b""
             with self._working:
                 self._take_in(received)
             data = self._read(size)
-        if not data:
+        if not data and not self._is_over:
             raise BlockingIOError  # a part of a record, or something of TLS's own
         return data
 
@@ -151,9 +152,8 @@ class TlsSocket:
                     size -= len(part)
             except ssl.SSLWantReadError:
                 pass
-            except ssl.SSLZeroReturnError as exc:
-                if not parts:
-                    raise ConnectionResetError("the server closed the connection") from exc
+            except ssl.SSLZeroReturnError:
+                self._is_over = True
             except ssl.SSLError as exc:
                 raise _failure(exc) from exc
         return parts[0] if len(parts) == 1 else b"".join(parts)
@@ -209,6 +209,7 @@ def _failure(exc: ssl.SSLError) -> OSError:
     if exc.reason in ("WRONG_VERSION_NUMBER", "UNSUPPORTED_PROTOCOL", "RECORD_LAYER_FAILURE"):
         return TlsFailed("it does not speak TLS")
     said = (exc.reason or str(exc)).replace("_", " ").lower()
-    if "alert" in said or "certificate" in said:
-        return TlsFailed(f"it refuses the connection: {said}")
+    _, alert, what = said.rpartition("alert ")  # "sslv3 alert bad certificate"
+    if alert or "certificate" in said:
+        return TlsFailed(f"it refuses the connection: {what}")
     return ConnectionResetError(f"TLS broke: {said}")
