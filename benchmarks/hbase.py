@@ -128,7 +128,7 @@ def run(bench: Bench) -> None:
         bench.say("hbase: starting the Thrift gateway and the Java client")
         gateway = ThriftGateway(location, heap_mb=1024, is_optimised=True)
         stack.enter_context(gateway)
-        java = stack.enter_context(Java(location))
+        java = stack.enter_context(Java(location, bench.scratch / "java.txt"))
         clients: dict[str, Client] = {
             OURS: stack.enter_context(contextlib.closing(WebTable(location))),
             HAPPYBASE: stack.enter_context(

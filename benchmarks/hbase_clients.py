@@ -9,7 +9,6 @@ much it did.
 from __future__ import annotations
 
 import subprocess
-import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -272,30 +271,32 @@ class HappyBase(Client):
 
 
 class Java(Client):
-    """HBase's own client, in `HBaseBench.java`. Use it in a `with` block."""
+    """HBase's own client, in `HBaseBench.java`. Use it in a `with` block.
 
-    def __init__(self, location: str) -> None:
+    What it complains about goes into the file `troubles`.
+    """
+
+    def __init__(self, location: str, troubles: Path) -> None:
         place = parse_location(location)
         self._told: dict[int, Keys] = {}
-        self._troubles = tempfile.TemporaryFile()
-        self._process = subprocess.Popen(
-            [
-                find_java(),
-                "-Xmx1g",
-                "-XX:+UseG1GC",
-                *JAVA_OPTIONS,
-                "-cp",
-                f"{hbase_jars(print)}/*",
-                str(Path(__file__).with_name("HBaseBench.java")),
-                ",".join(server.host for server in place.servers),
-                str(place.servers[0].port),
-                place.parent,
-                *(ROWS, PAGES, WRITES),
-            ],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._troubles,
-        )
+        self._troubles = troubles
+        command = [
+            find_java(),
+            "-Xmx1g",
+            "-XX:+UseG1GC",
+            *JAVA_OPTIONS,
+            "-cp",
+            f"{hbase_jars(print)}/*",
+            str(Path(__file__).with_name("HBaseBench.java")),
+            ",".join(server.host for server in place.servers),
+            str(place.servers[0].port),
+            place.parent,
+            *(ROWS, PAGES, WRITES),
+        ]
+        with troubles.open("wb") as file:
+            self._process = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=file
+            )
         self._answer()
 
     def __enter__(self) -> Java:
@@ -309,7 +310,6 @@ class Java(Client):
     ) -> None:
         self._process.kill()
         self._process.communicate()
-        self._troubles.close()
 
     def tell(self, keys: Keys) -> None:
         """Tells the other process some keys, so that it has them when the clock runs."""
@@ -362,8 +362,7 @@ class Java(Client):
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
         if not line:
-            self._troubles.seek(0)
-            raise AssertionError(f"the Java client died:\n{self._troubles.read().decode()}")
+            raise AssertionError(f"the Java client died:\n{self._troubles.read_text()}")
         return int(line)
 
 

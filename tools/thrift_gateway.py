@@ -153,6 +153,8 @@ def _running(command: list[str], output: Path) -> Iterator[subprocess.Popen[byte
 def _write_config(folder: Path, location: Location) -> None:
     settings = {
         "hbase.thrift.info.port": "-1",
+        # A connection may be idle longer than the usual minute: others have their turn meanwhile.
+        "hbase.thrift.server.socket.read.timeout": "600000",
         "hbase.zookeeper.property.clientPort": str(location.servers[0].port),
         "hbase.zookeeper.quorum": ",".join(server.host for server in location.servers),
         "zookeeper.znode.parent": location.parent,
