@@ -21,12 +21,13 @@ from webtable.store.hbase.proto import (
     admin_pb2,
     base_pb2,
     client_pb2,
+    filter_pb2,
     master_pb2,
     registry_pb2,
     rpc_pb2,
 )
 
-OURS = (admin_pb2, base_pb2, client_pb2, master_pb2, registry_pb2, rpc_pb2)
+OURS = (admin_pb2, base_pb2, client_pb2, filter_pb2, master_pb2, registry_pb2, rpc_pb2)
 Messages = dict[str, DescriptorProto]
 Enums = dict[str, EnumDescriptorProto]
 

@@ -8,11 +8,14 @@ from __future__ import annotations
 from typing import TypedDict
 
 import msgspec
+from msgspec.structs import force_setattr
 
 from webtable.errors import InvalidRequest
+from webtable.store.filter_text import parse_filter
+from webtable.store.filters import Filter
 from webtable.store.mutation import check_column, check_row_key, check_time_range
 
-__all__ = ["ALL_VERSIONS", "Get", "Scan", "ScanOptions", "prefix_end"]
+__all__ = ["ALL_VERSIONS", "Get", "Scan", "ScanOptions", "as_filter", "prefix_end"]
 
 ALL_VERSIONS = 2**31 - 1
 """As many versions as the family keeps (HBase's `Integer.MAX_VALUE`)."""
@@ -21,17 +24,21 @@ ALL_VERSIONS = 2**31 - 1
 class Get(msgspec.Struct, frozen=True):
     """Reads one row: all of it, or the named families and columns.
 
-    `time_range` is `(start, stop)` in milliseconds; a single version is `(t, t + 1)`.
+    `time_range` is `(start, stop)` in milliseconds; a single version is `(t, t + 1)`. `filter` is
+    a filter of `webtable.filters`, or its text, of which a filter is made at once.
     """
 
     row: bytes
     columns: tuple[bytes, ...] = ()
     versions: int = 1
     time_range: tuple[int, int] | None = None
+    filter: Filter | str | None = None
 
     def __post_init__(self) -> None:
         check_row_key(self.row)
         _check_selection(self.columns, self.versions, self.time_range)
+        if self.filter is not None:
+            force_setattr(self, "filter", as_filter(self.filter))
 
 
 class ScanOptions(TypedDict, total=False):
@@ -46,6 +53,7 @@ class ScanOptions(TypedDict, total=False):
     limit: int | None
     reverse: bool
     raw: bool
+    filter: Filter | str | None
     batch_rows: int | None
 
 
@@ -62,6 +70,9 @@ class Scan(msgspec.Struct, frozen=True, kw_only=True):
         limit: the number of rows to return at most.
         reverse: from the last row of the range to the first.
         raw: also delete markers and what they hide; only whole families may be named.
+        filter: what to leave out, a filter of `webtable.filters` or its text, which is read at
+            once. A filter sees as many versions as the family keeps, and of those that it keeps
+            the newest `versions` are returned.
         batch_rows: rows to fetch at a time from a server; a hint, None lets the engine choose.
     """
 
@@ -74,6 +85,7 @@ class Scan(msgspec.Struct, frozen=True, kw_only=True):
     limit: int | None = None
     reverse: bool = False
     raw: bool = False
+    filter: Filter | str | None = None
     batch_rows: int | None = None
 
     def __post_init__(self) -> None:
@@ -87,6 +99,8 @@ class Scan(msgspec.Struct, frozen=True, kw_only=True):
             raise InvalidRequest(
                 "a raw scan cannot name columns", hint="name whole families, or drop raw"
             )
+        if self.filter is not None:
+            force_setattr(self, "filter", as_filter(self.filter))
 
     def bounds(self) -> tuple[bytes, bytes]:
         """Returns the range `[start, stop)` that `start`, `stop` and `prefix` leave together.
@@ -100,6 +114,15 @@ class Scan(msgspec.Struct, frozen=True, kw_only=True):
             end = prefix_end(self.prefix)
             stop = min(stop, end) if stop and end else stop or end
         return start, stop
+
+
+def as_filter(given: Filter | str) -> Filter:
+    """Returns a filter as it is, or the one that a text describes.
+
+    Raises:
+        InvalidRequest: it is neither a filter nor text of the filter language.
+    """
+    return given if isinstance(given, Filter) else parse_filter(given)
 
 
 def prefix_end(prefix: bytes) -> bytes:

@@ -8,6 +8,7 @@ from typing import Unpack
 
 from webtable.errors import InvalidRequest
 from webtable.store.engine import Engine, Region, TableStats
+from webtable.store.filters import Filter
 from webtable.store.model import Row
 from webtable.store.mutation import (
     Append,
@@ -23,7 +24,7 @@ from webtable.store.mutation import (
     check_one_row,
     check_timestamp,
 )
-from webtable.store.scan import Get, Scan, ScanOptions
+from webtable.store.scan import Get, Scan, ScanOptions, as_filter
 from webtable.store.schema import TableSchema
 
 __all__ = ["Batch", "Table"]
@@ -54,6 +55,7 @@ class Table:
         versions: int = 1,
         timestamp: int | None = None,
         time_range: tuple[int, int] | None = None,
+        filter: Filter | str | None = None,
     ) -> Row | None:
         """Reads one row, or the named families and columns of it; None when nothing is there.
 
@@ -62,12 +64,13 @@ class Table:
             versions: how many versions of each column at most.
             timestamp: only the version with exactly this timestamp.
             time_range: only versions in `[start, stop)` milliseconds.
+            filter: a filter of `webtable.filters` or its text; None when it leaves nothing.
         """
         if timestamp is not None:
             time_range = _one_version(timestamp, time_range)
         if type(columns) is not tuple:
             columns = _columns(columns)
-        get = Get(row, columns, versions, time_range)
+        get = Get(row, columns, versions, time_range, filter)
         return self._engine.get_many(self.name, (get,))[0]
 
     def get_many(
@@ -77,14 +80,17 @@ class Table:
         *,
         versions: int = 1,
         time_range: tuple[int, int] | None = None,
+        filter: Filter | str | None = None,
     ) -> list[Row | None]:
         """Reads many rows at once; one answer a row, in the order asked, None where nothing is.
 
         An entry that is a `Get` is taken as it is; the other arguments apply to plain row keys.
         """
         chosen = _columns(columns)
+        wanted = None if filter is None else as_filter(filter)
         gets = [
-            row if isinstance(row, Get) else Get(row, chosen, versions, time_range) for row in rows
+            row if isinstance(row, Get) else Get(row, chosen, versions, time_range, wanted)
+            for row in rows
         ]
         return self._engine.get_many(self.name, gets)
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from google.protobuf.internal.containers import RepeatedCompositeFieldContainer
 
 from webtable.store.hbase.cells import encode_cells, encode_marker, message_cells, read_cells
+from webtable.store.hbase.filters import fill_filter
 from webtable.store.hbase.proto import base_pb2, client_pb2
 from webtable.store.hbase.wire import NotHBase
 from webtable.store.model import MAX_TIMESTAMP, Row
@@ -24,7 +25,7 @@ from webtable.store.mutation import (
     Mutation,
     Put,
 )
-from webtable.store.scan import ALL_VERSIONS, Get, Scan
+from webtable.store.scan import ALL_VERSIONS, Get, Scan, as_filter
 
 __all__ = [
     "fill_condition",
@@ -60,6 +61,8 @@ def fill_get(message: client_pb2.Get, get: Get) -> None:
         message.max_versions = min(get.versions, ALL_VERSIONS)
     if get.time_range is not None:
         _fill_time_range(message.time_range, get.time_range)
+    if get.filter is not None:
+        fill_filter(message.filter, as_filter(get.filter))
 
 
 def scan_message(scan: Scan) -> client_pb2.Scan:
@@ -70,6 +73,11 @@ def scan_message(scan: Scan) -> client_pb2.Scan:
         _fill_time_range(message.time_range, scan.time_range)
     if scan.raw:
         message.attribute.add(name="_raw_", value=_TRUE)
+    if scan.filter is not None:
+        fill_filter(message.filter, as_filter(scan.filter))
+        if scan.reverse:
+            # What servers do by themselves to read less they refuse to do backwards.
+            message.load_column_families_on_demand = False
     return message
 
 

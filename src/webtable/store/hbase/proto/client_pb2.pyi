@@ -194,7 +194,7 @@ class MutateResponse(_message.Message):
     def __init__(self, result: _Optional[_Union[Result, _Mapping]] = ..., processed: _Optional[bool] = ...) -> None: ...
 
 class Scan(_message.Message):
-    __slots__ = ("column", "attribute", "start_row", "stop_row", "filter", "time_range", "max_versions", "cache_blocks", "max_result_size", "reversed", "mvcc_read_point", "include_start_row", "include_stop_row", "readType")
+    __slots__ = ("column", "attribute", "start_row", "stop_row", "filter", "time_range", "max_versions", "cache_blocks", "max_result_size", "load_column_families_on_demand", "reversed", "mvcc_read_point", "include_start_row", "include_stop_row", "readType")
     class ReadType(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = ()
         DEFAULT: _ClassVar[Scan.ReadType]
@@ -212,6 +212,7 @@ class Scan(_message.Message):
     MAX_VERSIONS_FIELD_NUMBER: _ClassVar[int]
     CACHE_BLOCKS_FIELD_NUMBER: _ClassVar[int]
     MAX_RESULT_SIZE_FIELD_NUMBER: _ClassVar[int]
+    LOAD_COLUMN_FAMILIES_ON_DEMAND_FIELD_NUMBER: _ClassVar[int]
     REVERSED_FIELD_NUMBER: _ClassVar[int]
     MVCC_READ_POINT_FIELD_NUMBER: _ClassVar[int]
     INCLUDE_START_ROW_FIELD_NUMBER: _ClassVar[int]
@@ -226,12 +227,13 @@ class Scan(_message.Message):
     max_versions: int
     cache_blocks: bool
     max_result_size: int
+    load_column_families_on_demand: bool
     reversed: bool
     mvcc_read_point: int
     include_start_row: bool
     include_stop_row: bool
     readType: Scan.ReadType
-    def __init__(self, column: _Optional[_Iterable[_Union[Column, _Mapping]]] = ..., attribute: _Optional[_Iterable[_Union[_base_pb2.NameBytesPair, _Mapping]]] = ..., start_row: _Optional[bytes] = ..., stop_row: _Optional[bytes] = ..., filter: _Optional[_Union[Filter, _Mapping]] = ..., time_range: _Optional[_Union[_base_pb2.TimeRange, _Mapping]] = ..., max_versions: _Optional[int] = ..., cache_blocks: _Optional[bool] = ..., max_result_size: _Optional[int] = ..., reversed: _Optional[bool] = ..., mvcc_read_point: _Optional[int] = ..., include_start_row: _Optional[bool] = ..., include_stop_row: _Optional[bool] = ..., readType: _Optional[_Union[Scan.ReadType, str]] = ...) -> None: ...
+    def __init__(self, column: _Optional[_Iterable[_Union[Column, _Mapping]]] = ..., attribute: _Optional[_Iterable[_Union[_base_pb2.NameBytesPair, _Mapping]]] = ..., start_row: _Optional[bytes] = ..., stop_row: _Optional[bytes] = ..., filter: _Optional[_Union[Filter, _Mapping]] = ..., time_range: _Optional[_Union[_base_pb2.TimeRange, _Mapping]] = ..., max_versions: _Optional[int] = ..., cache_blocks: _Optional[bool] = ..., max_result_size: _Optional[int] = ..., load_column_families_on_demand: _Optional[bool] = ..., reversed: _Optional[bool] = ..., mvcc_read_point: _Optional[int] = ..., include_start_row: _Optional[bool] = ..., include_stop_row: _Optional[bool] = ..., readType: _Optional[_Union[Scan.ReadType, str]] = ...) -> None: ...
 
 class ScanRequest(_message.Message):
     __slots__ = ("region", "scan", "scanner_id", "number_of_rows", "close_scanner", "next_call_seq", "client_handles_partials", "client_handles_heartbeats", "limit_of_rows")
