@@ -29,6 +29,9 @@ class Peer:
         self.socket = connected
         self._file = connected.makefile("rb")
 
+    def read(self, size: int) -> bytes:
+        return self._file.read(size)
+
     def read_hello(self) -> tuple[bytes, rpc_pb2.ConnectionHeader]:
         preamble = self._file.read(6)
         size = int.from_bytes(self._file.read(4), "big")

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import pytest
 
-from webtable.store.hbase.auth import Identity
+from webtable.errors import NotAuthenticated
+from webtable.store.hbase.auth import Channel, Identity
 from webtable.store.hbase.connection import Connection
-from webtable.store.hbase.proto import client_pb2
+from webtable.store.hbase.proto import client_pb2, rpc_pb2
 from webtable.store.hbase.wire import (
     CallTimedOut,
     ConnectFailed,
@@ -49,6 +51,51 @@ def echo(peer: Peer, *, reverse_groups_of: int = 1) -> None:
         for request in reversed(group):
             number = client_pb2.ScanRequest.FromString(request.body).scanner_id
             peer.answer(request.header.call_id, response(number), request.cells)
+
+
+def exchange(channel: Channel, seconds: float) -> None:
+    """A way to prove who calls: the server gives a word, and gets it back in capitals."""
+    end = time.monotonic() + seconds
+    word = b""
+    while len(word) < 4 and time.monotonic() < end:
+        try:
+            word += channel.recv(4 - len(word)) or b"gone"
+        except BlockingIOError:
+            continue
+    if word == b"nope":
+        raise NotAuthenticated("the server did not believe it")
+    channel.send(word.upper())
+
+
+def test_a_handshake_stands_between_preamble_and_header() -> None:
+    seen: list[bytes] = []
+
+    def play(peer: Peer) -> None:
+        seen.append(peer.read(6))
+        peer.socket.sendall(b"word")
+        seen.append(peer.read(4))
+        size = int.from_bytes(peer.read(4), "big")
+        header = rpc_pb2.ConnectionHeader.FromString(peer.read(size))
+        seen.append(header.user_info.effective_user.encode())
+        request = peer.read_request()
+        peer.answer(request.header.call_id, response(3))
+
+    identity = Identity("me", 0x51, exchange)
+    with listening(play) as server:
+        connection = Connection(server, "ClientService", identity, server, LIMIT)
+        answer = connection.call("Scan", scan(3), client_pb2.ScanResponse, LIMIT)
+        connection.close()
+    assert answer.message.scanner_id == 3
+    assert seen == [b"HBas\0\x51", b"WORD", b"me"]
+
+
+def test_a_handshake_that_fails_says_why() -> None:
+    def play(peer: Peer) -> None:
+        peer.read(6)
+        peer.socket.sendall(b"nope")
+
+    with listening(play) as server, pytest.raises(NotAuthenticated, match="not believe"):
+        Connection(server, "ClientService", Identity("me", 0x51, exchange), server, LIMIT)
 
 
 def test_a_call_and_its_answer() -> None:

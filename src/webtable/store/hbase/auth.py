@@ -29,10 +29,15 @@ class Channel(Protocol):
         """Sends a part of the bytes and returns how many."""
 
     def recv(self, size: int, flags: int = 0, /) -> bytes:
-        """Returns what has come, b"" at the end."""
+        """Returns what has come, b"" at the end.
+
+        Raises:
+            BlockingIOError: nothing came within a moment; look at the clock and ask again.
+        """
 
 
-Handshake: TypeAlias = Callable[[Channel], None]
+Handshake: TypeAlias = Callable[[Channel, float], None]
+"""Proves who calls, within so many seconds. Raises `NotAuthenticated`, or an `OSError`."""
 
 
 class Identity(NamedTuple):
@@ -40,7 +45,7 @@ class Identity(NamedTuple):
 
     Attributes:
         method: the preamble's byte for the way in which the name is proven.
-        handshake: what happens between preamble and header; raises `NotAuthenticated`.
+        handshake: what happens between preamble and header; None means nothing.
         encryption: what connections are encrypted with; None means that they are not.
     """
 

@@ -19,7 +19,8 @@ from typing import Generic, NamedTuple, TypeVar
 
 from google.protobuf.message import DecodeError, Message
 
-from webtable.store.hbase.auth import Identity
+from webtable.errors import NotAuthenticated
+from webtable.store.hbase.auth import Handshake, Identity
 from webtable.store.hbase.proto import rpc_pb2
 from webtable.store.hbase.tls import TlsFailed, TlsSocket
 from webtable.store.hbase.wire import (
@@ -153,8 +154,18 @@ class Connection:
             opening += header  # saves a packet
         self._transmit(opening, timeout)
         if identity.handshake is not None:
-            identity.handshake(self._socket)
+            self._prove(identity.handshake, timeout)
             self._transmit(header, timeout)
+
+    def _prove(self, handshake: Handshake, timeout: float) -> None:
+        try:
+            handshake(self._socket, timeout)
+        except OSError as exc:
+            self._socket.close()
+            raise ConnectFailed(f"{self.server} broke off: {exc}", self.server) from exc
+        except NotAuthenticated:
+            self._socket.close()
+            raise
 
     def submit(self, method: str, request: Message, timeout: float, cells: bytes = b"") -> Call:
         """Sends a call and returns without waiting for its answer.
