@@ -1,24 +1,25 @@
-"""The bytes of cells, against bytes written down by hand."""
+"""The bytes of cells, against bytes written down by hand, in plain Python and compiled."""
 
 from __future__ import annotations
 
-import struct
+import importlib
+import random
+import tracemalloc
+from collections.abc import Callable, Iterator
+from functools import partial
+from types import ModuleType
+from typing import TypeAlias
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from webtable.errors import InvalidRequest
-from webtable.store.hbase.cells import (
-    encode_cells,
-    encode_marker,
-    iter_rows,
-    message_cells,
-    read_cells,
-    skip_cells,
-)
+from webtable.store.hbase import cells as chosen
+from webtable.store.hbase import codec as plain
+from webtable.store.hbase.cells import encode_marker, message_cells
 from webtable.store.hbase.proto import client_pb2
-from webtable.store.model import MAX_TIMESTAMP, CellType
+from webtable.store.model import MAX_TIMESTAMP, CellType, RawCell, Row
 from webtable.store.mutation import Marker
 
 # length 29 | key 18 | value 3 | row 3 "row" | family 1 "f" | "qu" | timestamp 258 | put | "abc"
@@ -27,26 +28,42 @@ GOLDEN = bytes.fromhex(
 )
 
 
-def encoded(row: bytes, values: dict[bytes, bytes], timestamp: int | None) -> bytes:
+Found: TypeAlias = list[tuple[bytes, list[RawCell], dict[bytes, bytes]]] | str
+
+
+@pytest.fixture(params=["plain", "compiled"])
+def codec(request: pytest.FixtureRequest) -> ModuleType:
+    """Each form of the module."""
+    if request.param == "plain":
+        assert not plain.COMPILED
+        return plain
+    if not chosen.COMPILED:
+        pytest.skip("no compiled form here: `make setup` makes it where there is a C compiler")
+    return importlib.import_module("webtable.store.hbase._codec")
+
+
+def encoded(
+    codec: ModuleType, row: bytes, values: dict[bytes, bytes], timestamp: int | None
+) -> bytes:
     parts: list[bytes] = []
-    size = encode_cells(parts, row, values.items(), timestamp)
+    size = codec.encode_cells(parts, row, values.items(), timestamp)
     block = b"".join(parts)
     assert size == len(block)
     return block
 
 
-def test_a_cell_is_these_bytes() -> None:
-    assert encoded(b"row", {b"f:qu": b"abc"}, 258) == GOLDEN
+def test_a_cell_is_these_bytes(codec: ModuleType) -> None:
+    assert encoded(codec, b"row", {b"f:qu": b"abc"}, 258) == GOLDEN
 
 
-def test_these_bytes_are_a_cell() -> None:
-    row, cells, at = read_cells(GOLDEN, 0, 1)
-    assert (row, cells, at) == (b"row", [(b"f:qu", 258, b"abc", 4)], len(GOLDEN))
+def test_these_bytes_are_a_cell(codec: ModuleType) -> None:
+    row, at = codec.cut_row(GOLDEN, 0, 1)
+    assert (row.key, row.raw_cells, at) == (b"row", [(b"f:qu", 258, b"abc", 4)], len(GOLDEN))
 
 
-def test_no_timestamp_lets_the_server_choose() -> None:
-    _, cells, _ = read_cells(encoded(b"r", {b"f:": b""}, None), 0, 1)
-    assert cells == [(b"f:", MAX_TIMESTAMP, b"", 4)]
+def test_no_timestamp_lets_the_server_choose(codec: ModuleType) -> None:
+    row, _ = codec.cut_row(encoded(codec, b"r", {b"f:": b""}, None), 0, 1)
+    assert row.raw_cells == [(b"f:", MAX_TIMESTAMP, b"", 4)]
 
 
 @pytest.mark.parametrize(
@@ -58,23 +75,25 @@ def test_no_timestamp_lets_the_server_choose() -> None:
         (CellType.DELETE_FAMILY_VERSION, b"f", b"f:"),
     ],
 )
-def test_delete_markers(kind: CellType, column: bytes, shown: bytes) -> None:
+def test_delete_markers(codec: ModuleType, kind: CellType, column: bytes, shown: bytes) -> None:
     parts: list[bytes] = []
     size = encode_marker(parts, b"row", Marker(kind, column, 7))
     block = b"".join(parts)
     assert size == len(block)
-    assert read_cells(block, 0, 1) == (b"row", [(shown, 7, b"", int(kind))], len(block))
+    row, at = codec.cut_row(block, 0, 1)
+    assert (row.key, row.raw_cells, at) == (b"row", [(shown, 7, b"", int(kind))], len(block))
+    assert row.values() == {}
 
 
 @pytest.mark.parametrize("column", [b"", b"f", b":q", b"f" * 128 + b":q"])
-def test_columns_that_are_none(column: bytes) -> None:
+def test_columns_that_are_none(codec: ModuleType, column: bytes) -> None:
     with pytest.raises(InvalidRequest, match="family"):
-        encode_cells([], b"row", [(column, b"")], None)
+        codec.encode_cells([], b"row", [(column, b"")], None)
 
 
-def test_values_are_bytes() -> None:
+def test_values_are_bytes(codec: ModuleType) -> None:
     with pytest.raises(InvalidRequest, match="is str, not bytes"):
-        encode_cells([], b"row", [(b"f:q", "text")], None)  # type: ignore[list-item]
+        codec.encode_cells([], b"row", [(b"f:q", "text")], None)
 
 
 KEYS = st.binary(min_size=1, max_size=300)
@@ -88,21 +107,148 @@ ROWS = st.dictionaries(
 )
 
 
+def forms() -> Iterator[ModuleType]:
+    yield plain
+    if chosen.COMPILED:
+        yield importlib.import_module("webtable.store.hbase._codec")
+
+
 @given(ROWS, st.integers(0, MAX_TIMESTAMP))
 def test_what_was_encoded_comes_back(rows: dict[bytes, dict[bytes, bytes]], timestamp: int) -> None:
-    before, after = b"before", b"after"
-    block = b"".join(encoded(key, values, timestamp) for key, values in rows.items())
+    for codec in forms():
+        before = b"before"
+        cells = [encoded(codec, key, values, timestamp) for key, values in rows.items()]
+        counts = [len(values) for values in rows.values()]
+        found = codec.cut_rows(before + b"".join(cells), len(before), counts)
+        assert [row.key for row in found] == list(rows)
+        for row, values in zip(found, rows.values(), strict=True):
+            assert row.values() == values
+            assert list(row.values()) == list(values)
+            assert row.raw_cells == [(column, timestamp, values[column], 4) for column in values]
+
+
+def damage(block: bytes, chance: random.Random) -> bytes:
+    """Returns the block with some bytes changed, taken out, put in, or cut off."""
+    out = bytearray(block)
+    for _ in range(chance.choice([0, 1, 1, 2, 5])):
+        at = chance.randrange(len(out) + 1)
+        match chance.randrange(5):
+            case 0 if at < len(out):
+                out[at] ^= 1 << chance.randrange(8)
+            case 1 if at < len(out):
+                out[at] = chance.choice([0, 1, 127, 128, 255])
+            case 2:
+                del out[at : at + chance.randrange(40)]
+            case 3:
+                out[at:at] = chance.randbytes(chance.randrange(40))
+            case _:
+                del out[at:]
+    return bytes(out)
+
+
+def look(cut: Callable[[], list[Row]]) -> Found:
+    try:
+        rows = cut()
+    except ValueError as exc:
+        return str(exc)
+    # Bytes that were let in never fail later, however they are looked at.
+    return [(row.key, list(row.raw_cells), row.values()) for row in rows]
+
+
+def one_row(codec: ModuleType, block: bytes, at: int, count: int) -> list[Row]:
+    return [codec.cut_row(block, at, count)[0]]
+
+
+@given(ROWS, st.randoms(use_true_random=False))
+def test_both_forms_agree_on_damaged_bytes(
+    rows: dict[bytes, dict[bytes, bytes]], chance: random.Random
+) -> None:
+    block = b"".join(encoded(plain, key, values, 5) for key, values in rows.items())
     counts = [len(values) for values in rows.values()]
-    found = list(iter_rows(before + block + after, len(before), counts))
-    assert [row.key for row in found] == list(rows)
-    for row, values in zip(found, rows.values(), strict=True):
-        assert row.raw_cells == [(column, timestamp, values[column], 4) for column in values]
-    assert skip_cells(before + block, len(before), sum(counts)) == len(before + block)
+    if counts and chance.random() < 0.3:
+        counts[chance.randrange(len(counts))] += chance.choice([-1, 1, 1000])
+    damaged = damage(block, chance)
+    at = chance.randrange(len(damaged) + 1) if chance.random() < 0.1 else 0
+    found = [look(partial(codec.cut_rows, damaged, at, counts)) for codec in forms()]
+    assert all(each == found[0] for each in found)
+    first = sum(counts[:1]) or 1
+    single = [look(partial(one_row, codec, damaged, at, first)) for codec in forms()]
+    assert all(each == single[0] for each in single)
 
 
-def test_a_block_that_ends_too_early_is_noticed() -> None:
-    with pytest.raises(struct.error):
-        read_cells(GOLDEN[:20], 0, 1)
+@pytest.mark.parametrize(
+    "sizes",
+    [
+        (29, 18, 4, 3),  # does not add up
+        (29, 17, 4, 3),  # adds up, but the family does not fit
+        (29, 18, 3, 4),  # a row that leaves no place for the family
+        (29, 11, 10, 3),  # a key that is too short for what every key has
+        (2**32 - 1, 2**31, 2**31 - 9, 3),  # far beyond the end
+        (30, 18, 4, 3),  # one byte beyond the end
+    ],
+)
+def test_sizes_that_cannot_be(codec: ModuleType, sizes: tuple[int, int, int, int]) -> None:
+    block = b"".join(
+        number.to_bytes(width, "big") for number, width in zip(sizes, (4, 4, 4, 2), strict=True)
+    )
+    qualifier = b"\x03fq" if sizes[1] == 17 else GOLDEN[17:21]
+    block += GOLDEN[14:17] + qualifier + GOLDEN[14 + 3 + len(qualifier) :]
+    with pytest.raises(ValueError, match="no 1 cells of one row at byte 0 of"):
+        codec.cut_rows(block, 0, [1])
+
+
+def test_a_block_has_just_the_cells_it_says(codec: ModuleType) -> None:
+    for end in range(len(GOLDEN)):
+        with pytest.raises(ValueError, match="no 1 cells"):
+            codec.cut_rows(GOLDEN[:end], 0, [1])
+    with pytest.raises(ValueError, match="1 bytes too many after 1 cells"):
+        codec.cut_rows(GOLDEN + b"\0", 0, [1])
+    other_row = GOLDEN.replace(b"\0\x03row\x01fqu", b"\0\x02ro\x01fquu")
+    assert len(codec.cut_rows(GOLDEN + other_row, 0, [1, 1])) == 2
+    with pytest.raises(ValueError, match="no 2 cells of one row"):
+        codec.cut_rows(GOLDEN + other_row, 0, [2])
+    assert codec.cut_rows(b"", 0, []) == codec.cut_rows(b"", 0, [0]) == []
+
+
+def test_a_row_is_the_same_whichever_way_it_is_looked_at_first(codec: ModuleType) -> None:
+    values = {b"f:a": b"1", b"f:b": b"2", b"g:": b""}
+    block = encoded(codec, b"row", values, 9) + encoded(codec, b"row", {b"g:": b"old"}, 8)
+
+    def fresh() -> Row:
+        (row,) = codec.cut_rows(block, 0, [4])
+        assert isinstance(row, Row)
+        return row
+
+    by_hand = Row(b"row", fresh().raw_cells)
+    assert fresh() == by_hand
+    assert repr(fresh()) == repr(by_hand)
+    assert hash(fresh()) == hash(by_hand)
+    assert len(fresh()) == 4
+    assert list(fresh()) == by_hand.cells == fresh().cells
+    assert fresh().values() == by_hand.values() == values
+    assert fresh().nested() == by_hand.nested()
+    assert fresh().versions(b"g:") == by_hand.versions(b"g:")
+    for column in (*values, b"f:c"):
+        assert fresh().value(column) == by_hand.value(column)
+    row = fresh()
+    row.raw_cells = by_hand.raw_cells[:1]
+    assert (len(row), row.values(), row.value(b"f:b")) == (1, {b"f:a": b"1"}, None)
+
+
+@pytest.mark.parametrize("size", [500, 5_000])
+def test_a_row_that_is_kept_does_not_keep_the_answer(codec: ModuleType, size: int) -> None:
+    block = b"".join(encoded(codec, b"%06d" % n, {b"f:q": b"v" * size}, 1) for n in range(1_000))
+    tracemalloc.start()
+    try:
+        answer = bytes(bytearray(block))
+        before = tracemalloc.get_traced_memory()[0]
+        kept = codec.cut_rows(answer, 0, [1] * 1_000)[500]
+        del answer
+        left = tracemalloc.get_traced_memory()[0] - before + len(block)
+    finally:
+        tracemalloc.stop()
+    assert kept.value(b"f:q") == b"v" * size
+    assert left < 100_000  # Python keeps some freed tuples for itself
 
 
 def test_cells_inside_a_message() -> None:

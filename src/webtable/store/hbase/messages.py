@@ -5,12 +5,11 @@ Cells of mutations go beside the message, in the cell block; the message only co
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterable
 
 from google.protobuf.internal.containers import RepeatedCompositeFieldContainer
 
-from webtable.store.hbase.cells import encode_cells, encode_marker, message_cells, read_cells
+from webtable.store.hbase.cells import cut_row, encode_cells, encode_marker, message_cells
 from webtable.store.hbase.filters import fill_filter
 from webtable.store.hbase.proto import base_pb2, client_pb2
 from webtable.store.hbase.wire import NotHBase
@@ -156,10 +155,9 @@ def result_row(result: client_pb2.Result, frame: bytes, at: int) -> tuple[Row | 
     if not count:
         return None, at
     try:
-        row, cells, at = read_cells(frame, at, count)
-    except (struct.error, IndexError) as exc:
+        return cut_row(frame, at, count)
+    except ValueError as exc:
         raise NotHBase(f"unreadable cells: {exc}", None, maybe_applied=True) from exc
-    return Row(row, cells), at
 
 
 def _add_columns(

@@ -6,13 +6,12 @@ region of a row key is the last one that does not sort after `table,row key,:`.
 
 from __future__ import annotations
 
-import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple, Protocol, TypeVar
 
 from google.protobuf.message import DecodeError, Message
 
-from webtable.store.hbase.cells import iter_rows
+from webtable.store.hbase.cells import cut_rows
 from webtable.store.hbase.connection import Answer
 from webtable.store.hbase.proto import base_pb2, client_pb2
 from webtable.store.hbase.retry import Deadline
@@ -107,7 +106,7 @@ class MetaTable:
         request.get.column.add(family=b"table", qualifier=[b"state"])
         answer = self._call("Get", request, client_pb2.GetResponse, deadline)
         count = answer.message.result.associated_cell_count
-        for row in iter_rows(answer.frame, answer.block_at, [count] if count else []):
+        for row in _cut_rows(answer, [count]):
             state = row.value(b"table:state")
             if state:
                 return base_pb2.TableState.FromString(state).state
@@ -154,16 +153,20 @@ class MetaTable:
             request.client_handles_partials = request.client_handles_heartbeats = True
             answer = self._call("Scan", request, client_pb2.ScanResponse, deadline)
             response = answer.message
-            try:
-                rows += iter_rows(answer.frame, answer.block_at, response.cells_per_result)
-            except (struct.error, IndexError) as exc:
-                raise NotHBase(f"unreadable cells: {exc}", None) from exc
+            rows += _cut_rows(answer, response.cells_per_result)
             is_over = response.HasField("more_results") and not response.more_results
             if is_over or not response.more_results_in_region or len(rows) >= page_rows:
                 return rows
             # It searched for as long as it may without a word, and would go on.
             sequence = request.next_call_seq + 1 if request.HasField("scanner_id") else 0
             request = client_pb2.ScanRequest(scanner_id=response.scanner_id, next_call_seq=sequence)
+
+
+def _cut_rows(answer: Answer[M], counts: Sequence[int]) -> list[Row]:
+    try:
+        return cut_rows(answer.frame, answer.block_at, counts)
+    except ValueError as exc:
+        raise NotHBase(f"unreadable cells: {exc}", None) from exc
 
 
 def _scan(start: bytes, stop: bytes) -> client_pb2.Scan:

@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import struct
 from collections.abc import Generator, Iterator
 from typing import TypeAlias
 
-from webtable.store.hbase.cells import message_cells, read_cells
+from webtable.store.hbase.cells import cut_row, message_cells
 from webtable.store.hbase.cluster import CLIENT, Cluster, address_region
 from webtable.store.hbase.connection import Answer, Call, Connection
 from webtable.store.hbase.messages import scan_message
@@ -96,7 +95,7 @@ class _Scanner:
             while rows is not None:
                 yield from rows
                 rows = self._next_rows()
-        except (struct.error, IndexError) as exc:
+        except ValueError as exc:
             raise self._unreadable(exc) from exc
         finally:
             self._close()
@@ -271,8 +270,8 @@ def _results(answer: _ScanAnswer) -> Iterator[_Result]:
     for count, is_partial in zip(
         response.cells_per_result, response.partial_flag_per_result, strict=True
     ):
-        key, cells, at = read_cells(frame, at, count)
-        yield key, cells, is_partial
+        row, at = cut_row(frame, at, count)
+        yield row.key, list(row.raw_cells), is_partial
 
 
 def _count_rows(answer: _ScanAnswer, part: _Part | None, is_region_over: bool) -> int | None:
@@ -284,7 +283,7 @@ def _count_rows(answer: _ScanAnswer, part: _Part | None, is_region_over: bool) -
     if not flags:
         return 1 if part is not None and is_region_over else 0
     count = len(flags) - (flags[-1] and not is_region_over)
-    if part is not None and part[0] != read_cells(answer.frame, answer.block_at, 1)[0]:
+    if part is not None and part[0] != cut_row(answer.frame, answer.block_at, 1)[0].key:
         count += 1
     return count
 

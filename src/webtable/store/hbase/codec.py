@@ -1,0 +1,260 @@
+"""The hottest code of the client: cells from bytes and to bytes, and rows that hold their bytes.
+
+The format is drawn in `cells`, which is also the module to import: this one may be running in a
+compiled form, made by Cython from this very file and the C types in `_codec.pxd`. Both do the
+same and say the same; `COMPILED` tells them apart where one way is quick in C and another in
+Python. What is compiled reads memory unchecked, so every byte is looked at by `_end_of` first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from struct import Struct
+
+from webtable.errors import InvalidRequest
+from webtable.store.model import MAX_TIMESTAMP, RawCell, Row
+from webtable.store.mutation import check_column
+
+__all__ = ["COMPILED", "HeldRow", "cut_row", "cut_rows", "encode_cells", "wire_columns"]
+
+COMPILED = not __file__.endswith((".py", ".pyc"))
+"""Whether this is machine code."""
+
+_compiled = COMPILED  # the same as a C variable
+
+LARGE_CELL_BYTES = 2_000
+"""Cells that are larger than this on average are copied once, as values, and not held first."""
+
+_SIZES = Struct(">II").unpack_from
+_ALL_SIZES = Struct(">IIIH").unpack_from
+_ROW_SIZE = Struct(">H").unpack_from
+_STAMP = Struct(">QB").unpack_from
+_HEAD = Struct(">IIIH").pack
+_TAIL = Struct(">QB").pack
+_LATEST_PUT = _TAIL(MAX_TIMESTAMP, 4)
+
+_KEPT_COLUMNS = 20_000
+
+
+class _Columns(dict[bytes, bytes]):
+    """Family length, family and qualifier as on the wire → the column's name.
+
+    Tables repeat their columns, so one object a column saves building it a cell. Where they do
+    not, the memory stays bounded.
+    """
+
+    def __missing__(self, wire: bytes) -> bytes:
+        size = wire[0]
+        column = b"%b:%b" % (wire[1 : size + 1], wire[size + 1 :])
+        if len(self) >= _KEPT_COLUMNS:
+            self.clear()
+        self[wire] = column
+        return column
+
+
+class _WireColumns(dict[bytes, bytes]):
+    """A column's name → family length, family and qualifier as on the wire."""
+
+    def __missing__(self, column: bytes) -> bytes:
+        family, _, qualifier = check_column(column).partition(b":")
+        if len(family) > 127:
+            raise InvalidRequest(
+                f"family {family[:40]!r}… has {len(family)} bytes", hint="at most 127 are possible"
+            )
+        wire = bytes((len(family),)) + family + qualifier
+        if len(self) >= _KEPT_COLUMNS:
+            self.clear()
+        self[column] = wire
+        return wire
+
+
+_columns = _Columns()
+wire_columns = _WireColumns()
+
+
+class HeldRow(Row):
+    """A row that holds its cells as they came, and reads them when they are looked at.
+
+    The bytes are the row's own, so that a row which is kept does not keep the whole answer.
+    """
+
+    __slots__ = ("_held",)
+
+    def __init__(self, key: bytes, held: bytes) -> None:
+        self.key = key
+        self._held: bytes | Sequence[RawCell] = held
+        self._newest = None
+
+    @property
+    def raw_cells(self) -> Sequence[RawCell]:
+        """All cells of the row, as plain tuples."""
+        held = self._held
+        if isinstance(held, bytes):
+            self._held = held = _read_cells(held, 0, len(held))
+        return held
+
+    @raw_cells.setter
+    def raw_cells(self, cells: Sequence[RawCell]) -> None:
+        self._held = cells
+
+    def value(self, column: bytes) -> bytes | None:
+        """Returns the newest value of a column, or None when the row has none."""
+        return self.values().get(column)
+
+    def values(self) -> dict[bytes, bytes]:
+        """Returns column → newest value. The dict is kept by the row: do not change it."""
+        held = self._held
+        if self._newest is None and isinstance(held, bytes):
+            self._newest = _read_values(held, 0, len(held))
+        return super().values()
+
+
+def cut_row(block: bytes, at: int, count: int) -> tuple[Row, int]:
+    """Returns the row that so many cells make, and the position after them.
+
+    Raises:
+        ValueError: they are not cells of one row.
+    """
+    end = _end_of(block, at, count, len(block))
+    if end < 0:
+        raise ValueError(f"no {count} cells of one row at byte {at} of {len(block)}")
+    return _row(block, at, end, count), end
+
+
+def cut_rows(block: bytes, at: int, counts: Sequence[int]) -> list[Row]:
+    """Returns a row for each number of cells, which are all that is left of the block.
+
+    Raises:
+        ValueError: they are not, or not cells of one row each.
+    """
+    return _cut_rows(block, at, len(block), counts)
+
+
+def _cut_rows(block: bytes, at: int, limit: int, counts: Sequence[int]) -> list[Row]:
+    rows: list[Row] = []
+    for count in counts:
+        end = _end_of(block, at, count, limit)
+        if end < 0:
+            raise ValueError(f"no {count} cells of one row at byte {at} of {limit}")
+        if count:
+            rows.append(_row(block, at, end, count))
+        at = end
+    if at != limit:
+        raise ValueError(f"{limit - at} bytes too many after {sum(counts)} cells")
+    return rows
+
+
+def _row(block: bytes, at: int, end: int, count: int) -> Row:
+    key_at = at + 14
+    key = block[key_at : key_at + (block[at + 12] << 8 | block[at + 13])]
+    if end - at > count * LARGE_CELL_BYTES:
+        return Row(key, _read_cells(block, at, end))
+    return HeldRow(key, block[at:end])
+
+
+def _end_of(block: bytes, at: int, count: int, limit: int) -> int:
+    """Returns the position after so many cells of one row, or -1 where they are not that."""
+    if not count:
+        return at
+    last = limit - 26  # the sizes, an empty row, an empty column, the timestamp, the type
+    if at > last:
+        return -1
+    row_size = block[at + 12] << 8 | block[at + 13]
+    column_at, least_size = 14 + row_size, 12 + row_size
+    compiled, all_sizes = _compiled, _ALL_SIZES
+    for _ in range(count):
+        if at > last:
+            return -1
+        if compiled:
+            size, key_size = _u32(block, at), _u32(block, at + 4)
+            value_size, own_row_size = _u32(block, at + 8), _u32(block, at + 10) & 0xFFFF
+        else:
+            size, key_size, value_size, own_row_size = all_sizes(block, at)
+        after = at + 4 + size
+        if (
+            after > limit
+            or size != key_size + value_size + 8
+            or own_row_size != row_size
+            or key_size < least_size
+            or key_size < least_size + block[at + column_at]
+        ):
+            return -1
+        at = after
+    return at
+
+
+def _read_cells(block: bytes, at: int, end: int) -> list[RawCell]:
+    """Returns the cells between two positions, which `_end_of` found to be cells of one row."""
+    column_at = 14 + (block[at + 12] << 8 | block[at + 13])
+    cells: list[RawCell] = []
+    compiled, columns, sizes, stamp = _compiled, _columns, _SIZES, _STAMP
+    while at < end:
+        if compiled:
+            size, key_size = _u32(block, at), _u32(block, at + 4)
+            stamp_at = at + 3 + key_size
+            timestamp, kind = _u64(block, stamp_at), block[stamp_at + 8]
+        else:
+            size, key_size = sizes(block, at)
+            stamp_at = at + 3 + key_size
+            timestamp, kind = stamp(block, stamp_at)
+        after = at + 4 + size
+        column = columns[block[at + column_at : stamp_at]]
+        cells.append((column, timestamp, block[stamp_at + 9 : after], kind))
+        at = after
+    return cells
+
+
+def _read_values(block: bytes, at: int, end: int) -> dict[bytes, bytes]:
+    """Returns the newest value of each column between two positions, as `_read_cells` does."""
+    column_at = 14 + (block[at + 12] << 8 | block[at + 13])
+    newest: dict[bytes, bytes] = {}
+    compiled, columns, sizes = _compiled, _columns, _SIZES
+    while at < end:
+        if compiled:
+            size, key_size = _u32(block, at), _u32(block, at + 4)
+        else:
+            size, key_size = sizes(block, at)
+        stamp_at = at + 3 + key_size
+        after = at + 4 + size
+        if block[stamp_at + 8] == 4:
+            column = columns[block[at + column_at : stamp_at]]
+            if column not in newest:
+                newest[column] = block[stamp_at + 9 : after]
+        at = after
+    return newest
+
+
+def _u32(block: bytes, at: int) -> int:
+    return block[at] << 24 | block[at + 1] << 16 | block[at + 2] << 8 | block[at + 3]
+
+
+def _u64(block: bytes, at: int) -> int:
+    high = _u32(block, at)
+    return high << 32 | _u32(block, at + 4)
+
+
+def encode_cells(
+    parts: list[bytes], row: bytes, values: Iterable[tuple[bytes, bytes]], timestamp: int | None
+) -> int:
+    """Appends a put's cells to `parts`, which joined are a cell block; returns their bytes.
+
+    A time of None lets the server choose.
+
+    Raises:
+        InvalidRequest: a column is not one, or a value is not bytes.
+    """
+    columns, head = wire_columns, _HEAD
+    tail = _LATEST_PUT if timestamp is None else _TAIL(timestamp, 4)
+    row_size, total = len(row), 0
+    for column, value in values:
+        if type(value) is not bytes:
+            raise InvalidRequest(
+                f"value of column {column!r:.80} is {type(value).__name__}, not bytes",
+                hint="encode it first",
+            )
+        wire = columns[column]
+        value_size, key_size = len(value), row_size + len(wire) + 11
+        size = key_size + value_size + 8
+        total += size + 4
+        parts += (head(size, key_size, value_size, row_size), row, wire, tail, value)
+    return total
