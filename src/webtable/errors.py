@@ -152,9 +152,14 @@ class StoreLocked(ConflictError):
 
 
 class RetryableError(WebTableError):
-    """The same call may work later."""
+    """The same call may work later.
+
+    Of a write `maybe_applied` says whether it may have been made nevertheless; where it is False,
+    nothing was changed. In a `BatchError` each entry has its own.
+    """
 
     code = "retry"
+    maybe_applied = True
 
 
 class RegionBusy(RetryableError):

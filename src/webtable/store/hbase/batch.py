@@ -12,13 +12,13 @@ from collections.abc import Iterator, Sequence
 from webtable.errors import WebTableError
 from webtable.store.hbase.cluster import CLIENT, Cluster
 from webtable.store.hbase.connection import Call
-from webtable.store.hbase.messages import fill_get, fill_mutation, result_row
+from webtable.store.hbase.messages import fill_get, fill_mutation, has_nonce, result_row
 from webtable.store.hbase.meta import Place
 from webtable.store.hbase.proto import base_pb2, client_pb2
-from webtable.store.hbase.retry import Remedy, remedy_for, translate
+from webtable.store.hbase.retry import Remedy, forgotten, is_untouched, remedy_for, translate
 from webtable.store.hbase.wire import RpcError, Server, inner_error
 from webtable.store.model import Row
-from webtable.store.mutation import Delete, Durability, Mutation, Put
+from webtable.store.mutation import Durability, Mutation
 from webtable.store.scan import Get
 
 __all__ = ["Multi"]
@@ -96,6 +96,7 @@ class Multi:
         self._failures: list[tuple[int, Place | None, RpcError]] = []
         self._unsent: list[int] = []
         self._nonces: dict[int, int] = {}
+        self._lost: dict[int, Place] = {}  # where a try may have taken effect
         self._are_reads = bool(entries) and isinstance(entries[0], Get)
         rows = {entry.row for entry in entries}
         self._in_order = len(rows) < len(entries) and not self._are_reads
@@ -128,6 +129,10 @@ class Multi:
                 place = regions.locate(self._table, self._entries[index].row, deadline)
             except RpcError as exc:
                 self._failures.append((index, None, exc))
+                continue
+            lost = self._lost.get(index)
+            if lost is not None and index in self._nonces and lost.process != place.process:
+                self.outcomes[index] = forgotten(self._entries[index].row, self._shown)
                 continue
             by_region.setdefault(place.name, []).append((place, index))
         by_server: dict[Server, list[tuple[Place, int]]] = {}
@@ -165,7 +170,7 @@ class Multi:
             fill_get(action.get, entry)
             return
         nonce = 0
-        if not isinstance(entry, Put | Delete):
+        if has_nonce(entry):
             # Kept for every try, so that a server which did it already does not do it again.
             nonce = self._nonces.setdefault(index, self._cluster.nonce())
         group.size += fill_mutation(action.mutation, group.parts, entry, self._durability, nonce)
@@ -218,8 +223,10 @@ class Multi:
         moved: dict[bytes, tuple[Place, RpcError]] = {}
         for index, place, error in self._failures:
             remedy = remedy_for(error)
+            if place is not None and not is_untouched(error):
+                self._lost[index] = place
             if remedy is Remedy.FAIL:
-                self.outcomes[index] = translate(error, self._shown)
+                self.outcomes[index] = self._given_up(index, error)
                 continue
             again.append((index, error))
             if worst is None or remedy is not Remedy.RESEND_NOW:
@@ -234,6 +241,9 @@ class Multi:
             self._attempts.failed(worst)
         except WebTableError:
             for index, error in again:
-                self.outcomes[index] = translate(error, self._shown)
+                self.outcomes[index] = self._given_up(index, error)
             return []
         return [index for index, _ in again]
+
+    def _given_up(self, index: int, error: RpcError) -> WebTableError:
+        return translate(error, self._shown, maybe_applied=index in self._lost)

@@ -24,7 +24,7 @@ from webtable.store.hbase.names import Names
 from webtable.store.hbase.proto import base_pb2
 from webtable.store.hbase.regions import RegionCache
 from webtable.store.hbase.registry import MastersRegistry, Registry, ZooKeeperRegistry
-from webtable.store.hbase.retry import Attempts, Deadline, Remedy
+from webtable.store.hbase.retry import Attempts, Deadline, Remedy, forgotten, is_untouched
 from webtable.store.hbase.tls import make_context
 from webtable.store.hbase.wire import CallTimedOut, ConnectFailed, RpcError, Server
 
@@ -49,6 +49,8 @@ class RegionCall(NamedTuple, Generic[M]):
         addressed: the part of the request whose `region` is to be filled in; the request itself
             where it is None.
         inspect: raises an `RpcError` where a response carries one inside.
+        once: whether it carries a nonce: a server that may have done it already must be the one
+            that is asked again.
     """
 
     table: bytes
@@ -60,6 +62,7 @@ class RegionCall(NamedTuple, Generic[M]):
     service: str = CLIENT
     addressed: Message | None = None
     inspect: Callable[[M, Server], None] | None = None
+    once: bool = False
 
 
 class Connections:
@@ -184,10 +187,13 @@ class Cluster:
             WebTableError: it could not be done.
         """
         deadline = attempts.deadline
+        lost: Place | None = None
         while True:
             place: Place | None = None
             try:
                 place = self.regions.locate(call.table, call.row, deadline)
+                if call.once and lost is not None and lost.process != place.process:
+                    raise forgotten(call.row, attempts.table)
                 address_region(call.addressed or call.request, place)
                 connection = self.connections.to(place.server, call.service, deadline.attempt())
                 answer = connection.call(
@@ -197,6 +203,8 @@ class Cluster:
                     call.inspect(answer.message, place.server)
                 return answer
             except RpcError as exc:
+                if place is not None and not is_untouched(exc):
+                    lost = place
                 self.recover(place, exc, attempts)
 
     def recover(self, place: Place | None, error: RpcError, attempts: Attempts) -> Remedy:

@@ -14,13 +14,26 @@ from webtable.store.hbase.batch import Multi
 from webtable.store.hbase.cluster import Cluster, RegionCall
 from webtable.store.hbase.connection import Answer
 from webtable.store.hbase.location import parse_location
-from webtable.store.hbase.messages import fill_condition, fill_get, fill_mutation, result_row
+from webtable.store.hbase.messages import (
+    fill_condition,
+    fill_get,
+    fill_mutation,
+    has_nonce,
+    result_row,
+)
 from webtable.store.hbase.proto import client_pb2
 from webtable.store.hbase.retry import Attempts, translate
 from webtable.store.hbase.scanner import scan_rows
 from webtable.store.hbase.wire import RpcError, Server, inner_error
 from webtable.store.model import Row
-from webtable.store.mutation import Check, CheckResult, Durability, Mutation
+from webtable.store.mutation import (
+    Append,
+    Check,
+    CheckResult,
+    Durability,
+    Increment,
+    Mutation,
+)
 from webtable.store.scan import Get, Scan
 from webtable.store.schema import TableSchema
 
@@ -126,9 +139,13 @@ class HBaseEngine(Engine):
             request,
             client_pb2.MutateResponse,
             cells=b"".join(parts),
+            once=has_nonce(mutations[0]),
         )
         answer = self._cluster.call_region(call, attempts)
-        return _row(answer.message.result, answer, table)
+        changed = _row(answer.message.result, answer, table)
+        if attempts.maybe_applied:
+            _check_answered(table, mutations, changed)
+        return changed
 
     def check_and_mutate(
         self,
@@ -175,12 +192,15 @@ class HBaseEngine(Engine):
             cells=b"".join(parts),
             addressed=action,
             inspect=_raise_inner,
+            once=any(map(has_nonce, step.mutations)),
         )
         answer = self._cluster.call_region(call, attempts)
         result = answer.message.regionActionResult[0]
         row = None
         for each in result.resultOrException:
             row = row or _row(each.result, answer, step.table)
+        if attempts.maybe_applied and (step.check is None or result.processed):
+            _check_answered(step.table, step.mutations, row)
         if row is not None:
             # They come in the order of the mutations.
             row.raw_cells = sorted(row.raw_cells, key=lambda cell: cell[0].partition(b":"))
@@ -267,6 +287,26 @@ class _Step(NamedTuple):
     mutations: Sequence[Mutation]
     durability: Durability
     check: Check | None = None
+
+
+def _check_answered(table: str, mutations: Sequence[Mutation], row: Row | None) -> None:
+    """Makes sure that the answer to a call which was sent again has all new values.
+
+    What a server has done before it does not do again, but looks up what it gave then; that is
+    gone when newer versions have been flushed meanwhile.
+
+    Raises:
+        Timeout: it lacks one.
+    """
+    for mutation in mutations:
+        if isinstance(mutation, Increment | Append):
+            columns = mutation.amounts if isinstance(mutation, Increment) else mutation.values
+            if row is None or any(row.value(column) is None for column in columns):
+                raise Timeout(
+                    f"the increment or append to row {mutation.row!r:.80} of table '{table}' was "
+                    "made, but its answer was lost and cannot be had again",
+                    hint="do not make it again; read the row",
+                )
 
 
 def _one_cell_a_column(row: Row) -> Row:

@@ -30,6 +30,7 @@ __all__ = [
     "fill_condition",
     "fill_get",
     "fill_mutation",
+    "has_nonce",
     "result_row",
     "scan_message",
 ]
@@ -121,6 +122,11 @@ def fill_mutation(
     message.mutate_type = _Mutation.APPEND
     message.associated_cell_count = len(mutation.values)
     return encode_cells(parts, row, mutation.values.items(), None)
+
+
+def has_nonce(mutation: Mutation) -> bool:
+    """Whether a mutation carries a nonce, by which a server does it only once."""
+    return isinstance(mutation, Increment | Append)
 
 
 def fill_condition(message: client_pb2.Condition, row: bytes, check: Check) -> None:

@@ -54,6 +54,11 @@ class Place(NamedTuple):
         return self.start < row and (not self.stop or row <= self.stop)
 
     @property
+    def process(self) -> tuple[Server, int]:
+        """The run of the server's process; one that is started again is another."""
+        return self.server, self.start_code
+
+    @property
     def encoded_name(self) -> bytes:
         """The hash by which administration knows the region."""
         return self.name.rstrip(b".").rpartition(b".")[2]

@@ -21,7 +21,7 @@ from webtable.store.hbase.wire import RemoteError, RpcError, Server
 __all__ = ["RegionCache"]
 
 _FIRST_LOOKUP_REGIONS = 200
-_MOVED = re.compile(r"hostname=(\S+) port=(\d+)")
+_MOVED = re.compile(r"hostname=(\S+) port=(\d+)(?: startCode=(\d+))?")
 _DISABLED = (base_pb2.TableState.DISABLED, base_pb2.TableState.DISABLING)
 
 
@@ -140,9 +140,9 @@ class RegionCache:
         Raises:
             TableNotFound, InvalidRequest: because the table is gone, or disabled.
         """
-        moved_to = _moved_to(error)
-        if moved_to is not None and moved_to != place.server:
-            self._keep(place._replace(server=moved_to))
+        moved = _moved(error, place)
+        if moved is not None and moved.process != place.process:
+            self._keep(moved)
             return
         with self._changing:
             known = self._tables.get(place.table)
@@ -177,10 +177,12 @@ def _under_way() -> RemoteError:
     return RemoteError("NotServingRegionException", "a region is being moved or split", None)
 
 
-def _moved_to(error: RpcError) -> Server | None:
+def _moved(error: RpcError, place: Place) -> Place | None:
     if not isinstance(error, RemoteError) or error.java_class != "RegionMovedException":
         return None
-    if error.moved_to is not None:
-        return error.moved_to
     said = _MOVED.search(error.detail)
-    return Server(said[1], int(said[2])) if said else None
+    if said is not None:
+        return place._replace(server=Server(said[1], int(said[2])), start_code=int(said[3] or 0))
+    if error.moved_to is not None:
+        return place._replace(server=error.moved_to, start_code=0)
+    return None

@@ -20,6 +20,7 @@ from webtable.errors import (
     NotAllowed,
     NotAuthenticated,
     RegionBusy,
+    RetryableError,
     ServerUnavailable,
     TableExists,
     TableNotFound,
@@ -36,7 +37,7 @@ from webtable.store.hbase.wire import (
     RpcError,
 )
 
-__all__ = ["Attempts", "Deadline", "Remedy", "remedy_for", "translate"]
+__all__ = ["Attempts", "Deadline", "Remedy", "forgotten", "is_untouched", "remedy_for", "translate"]
 
 PAUSES = (0.01, 0.03, 0.1, 0.2, 0.3, 0.5, 1.0, 2.0)
 OVERLOADED_FACTOR = 4
@@ -193,10 +194,10 @@ class Attempts:
         if not is_untouched(error):
             self.maybe_applied = True
         if remedy is Remedy.FAIL:
-            raise translate(error, self.table) from error
+            raise translate(error, self.table, maybe_applied=self.maybe_applied) from error
         pause = self._pause(error, remedy)
         if self._is_hopeless(error) or self.deadline.remaining() <= pause:
-            raise translate(error, self.table) from error
+            raise translate(error, self.table, maybe_applied=self.maybe_applied) from error
         if pause:
             time.sleep(pause)
         return remedy
@@ -228,8 +229,37 @@ class Attempts:
         return refused >= REFUSED_GRACE_SECONDS and bool(self._is_down and self._is_down())
 
 
-def translate(error: RpcError, table: str = "") -> WebTableError:
-    """Returns the error of the public tree that a failed call amounts to."""
+def translate(
+    error: RpcError, table: str = "", *, maybe_applied: bool | None = None
+) -> WebTableError:
+    """Returns the error of the public tree that a failed call amounts to.
+
+    Args:
+        maybe_applied: whether this or an earlier try may have taken effect; where it is left out,
+            this one alone says it.
+    """
+    translated = _translate(error, table)
+    if isinstance(translated, RetryableError):
+        translated.maybe_applied = (
+            not is_untouched(error) if maybe_applied is None else maybe_applied
+        )
+    return translated
+
+
+def forgotten(row: bytes, table: str) -> Timeout:
+    """Returns the error for what must not be sent again: its server has changed meanwhile.
+
+    A server knows an increment or append that it has done by its nonce, and does it no second
+    time. That knowledge does not move with a region.
+    """
+    return Timeout(
+        f"whether the increment or append to row {row!r:.80} of table '{table}' was made is not "
+        "known: its answer was lost, and the region is on another server by now",
+        hint="read the row and decide",
+    )
+
+
+def _translate(error: RpcError, table: str) -> WebTableError:
     if isinstance(error, RemoteError):
         return _translate_remote(error, table)
     if isinstance(error, CallTimedOut):

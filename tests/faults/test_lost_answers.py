@@ -1,0 +1,182 @@
+"""Answers that are lost while a region moves: what may be sent again, and what may not."""
+
+from __future__ import annotations
+
+import threading
+import uuid
+from collections.abc import Callable, Iterator
+from typing import TypeVar
+
+import pytest
+
+import webtable
+from tests.faults.proxy import Proxy
+from tests.faults.regions import RegionHand
+from webtable import Append, Check, Increment, Mutation, Put, Store
+from webtable.cluster.local_hbase import LocalHBase
+from webtable.errors import BatchError, RetryableError
+from webtable.store.hbase.wire import Server
+
+pytestmark = pytest.mark.hbase
+
+T = TypeVar("T")
+ROW, COUNT, TEXT = b"r", b"f:n", b"f:t"
+
+
+class Scene:
+    """A table of one region, a store that reaches it through proxies, and one that does not."""
+
+    def __init__(self, store: Store, calm: Store, table: str, proxies: list[Proxy]) -> None:
+        self.behind = store.table(table)
+        self.calm = calm.table(table)
+        self.hand = RegionHand(calm, table)
+        self._proxies = proxies
+
+    def lose_answer(self, call: Callable[[], T], meanwhile: Callable[[], object]) -> T:
+        """Makes a call whose answer is held back, does something else, then cuts the connection."""
+        row = self.calm.get(ROW)
+        for proxy in self._proxies:
+            proxy.hold_responses()
+        results: list[T] = []
+        errors: list[BaseException] = []
+
+        def run() -> None:
+            try:
+                results.append(call())
+            except BaseException as error:  # noqa: BLE001 - raised below
+                errors.append(error)
+
+        thread = threading.Thread(target=run)
+        thread.start()
+        while self.calm.get(ROW) == row:
+            assert thread.is_alive(), errors
+        meanwhile()
+        for proxy in self._proxies:
+            proxy.heal()
+            proxy.cut_all()
+        thread.join(60)
+        assert not thread.is_alive()
+        if errors:
+            raise errors[0]
+        return results[0]
+
+    def move(self) -> None:
+        """Moves the region to another server and waits until it is there."""
+        (before,) = self.hand.regions()
+        while self.hand.regions()[0].server == before.server:
+            self.hand.move_anywhere()
+        self.hand.wait_until_whole()
+
+
+@pytest.fixture
+def scene(patient: LocalHBase) -> Iterator[Scene]:
+    processes = patient.status().processes
+    proxies = [
+        Proxy(Server("127.0.0.1", process.port))
+        for process in processes
+        if process.name.startswith("region-server-")
+    ]
+    host_map = ",".join(f"{proxy.target}={proxy.address}" for proxy in proxies)
+    table = f"t{uuid.uuid4().hex[:12]}"
+    with (
+        webtable.open(f"{patient.location}?timeout=30&host_map={host_map}") as store,
+        webtable.open(f"{patient.location}?timeout=60") as calm,
+    ):
+        calm.create_table(table, "f")
+        store.table(table).get(ROW)  # so that it knows the way
+        yield Scene(store, calm, table, proxies)
+        calm.drop_table(table)
+    for proxy in proxies:
+        proxy.close()
+
+
+def number(value: bytes | None) -> int:
+    return int.from_bytes(value or b"", "big")
+
+
+def increment_in_batch(scene: Scene) -> None:
+    with scene.behind.batch() as batch:
+        batch.add(Increment(ROW, {COUNT: 1}))
+
+
+def increment_if(scene: Scene) -> None:
+    step: list[Mutation] = [Increment(ROW, {COUNT: 1}), Put(ROW, {b"f:p": b"x"})]
+    assert scene.behind.check_and_mutate(ROW, Check.absent(b"f:never"), step)
+
+
+CALLS: dict[str, Callable[[Scene], object]] = {
+    "increment": lambda scene: scene.behind.increment(ROW, COUNT),
+    "append": lambda scene: scene.behind.append(ROW, TEXT, b"x"),
+    "step": lambda scene: scene.behind.mutate(ROW, [Increment(ROW, {COUNT: 1})] * 2),
+    "batch": increment_in_batch,
+    "check": increment_if,
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_region_that_moved_does_not_count_twice(scene: Scene, name: str) -> None:
+    # The new server has never heard of the first try, so it would do it again.
+    kind = BatchError if name == "batch" else RetryableError
+    with pytest.raises(kind) as caught:
+        scene.lose_answer(lambda: CALLS[name](scene), scene.move)
+    errors = caught.value.exceptions if isinstance(caught.value, BatchError) else [caught.value]
+    for error in errors:
+        assert isinstance(error, RetryableError)
+        assert error.maybe_applied
+        assert "not known" in str(error)
+        assert "read" in error.hint
+    row = scene.calm.get(ROW)
+    assert row is not None
+    assert row.value(TEXT) == b"x" if name == "append" else number(row.value(COUNT)) == 1
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_the_same_server_remembers(scene: Scene, name: str) -> None:
+    answer = scene.lose_answer(lambda: CALLS[name](scene), lambda: None)
+    assert answer in (1, b"x", None) or name == "step"
+    row = scene.calm.get(ROW)
+    assert row is not None
+    assert row.value(TEXT) == b"x" if name == "append" else number(row.value(COUNT)) == 1
+
+
+@pytest.mark.parametrize("flushes", [False, True])
+def test_an_answer_is_never_that_of_another_call(scene: Scene, flushes: bool) -> None:
+    def others() -> None:
+        for _ in range(3):
+            scene.calm.increment(ROW, COUNT)
+            scene.calm.append(ROW, TEXT, b"y")
+            if flushes:
+                scene.calm.flush()
+        if flushes:
+            scene.calm.major_compact()
+
+    def both() -> tuple[int, bytes]:
+        step: list[Mutation] = [Increment(ROW, {COUNT: 1}), Append(ROW, {TEXT: b"x"})]
+        row = scene.behind.mutate(ROW, step)
+        assert row is not None
+        return number(row.value(COUNT)), row.value(TEXT) or b""
+
+    if flushes:
+        # HBase keeps the answer only as long as it keeps the version.
+        with pytest.raises(RetryableError, match="was made") as caught:
+            scene.lose_answer(both, others)
+        assert caught.value.maybe_applied
+    else:
+        assert scene.lose_answer(both, others) == (1, b"x")
+    assert scene.calm.increment(ROW, COUNT) == 5
+    assert scene.calm.append(ROW, TEXT, b"z") == b"xyyyz"
+
+
+def test_puts_are_sent_wherever_the_region_went(scene: Scene) -> None:
+    def put_both() -> None:
+        with scene.behind.batch() as batch:
+            batch.put(ROW, {b"f:p": b"1"})
+            batch.put(b"s", {b"f:p": b"2"})
+
+    scene.lose_answer(put_both, scene.move)
+    assert [row.value(b"f:p") for row in scene.calm.scan()] == [b"1", b"2"]
+    put = Put(ROW, {b"f:p": b"2"})
+    check = Check.equal(b"f:p", b"1")
+    with pytest.raises(RetryableError, match="not known") as caught:
+        scene.lose_answer(lambda: scene.behind.check_and_mutate(ROW, check, put), scene.move)
+    assert caught.value.maybe_applied
