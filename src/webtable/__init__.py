@@ -4,7 +4,20 @@
 """
 
 from webtable.errors import WebTableError
-from webtable.store.engine import Capabilities, Engine, FamilyStats, Region, TableStats
+from webtable.store.admin import Admin
+from webtable.store.engine import Capabilities, Engine
+from webtable.store.load import (
+    Balanced,
+    ClusterReport,
+    CompactionState,
+    FamilyStats,
+    Namespace,
+    Region,
+    RegionInTransition,
+    RegionServer,
+    Snapshot,
+    TableStats,
+)
 from webtable.store.model import Cell, CellType, Row
 from webtable.store.mutation import (
     Append,
@@ -27,13 +40,17 @@ __version__ = "0.1.0"
 
 __all__ = [
     "ALL_VERSIONS",
+    "Admin",
     "Append",
+    "Balanced",
     "Batch",
     "Capabilities",
     "Cell",
     "CellType",
     "Check",
     "CheckResult",
+    "ClusterReport",
+    "CompactionState",
     "CompareOp",
     "Delete",
     "Durability",
@@ -43,10 +60,14 @@ __all__ = [
     "Get",
     "Increment",
     "Mutation",
+    "Namespace",
     "Put",
     "Region",
+    "RegionInTransition",
+    "RegionServer",
     "Row",
     "Scan",
+    "Snapshot",
     "Store",
     "Table",
     "TableSchema",

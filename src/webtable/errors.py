@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 __all__ = [
     "AccessError",
+    "AlreadyExists",
     "BatchError",
     "CheckFailed",
     "ConflictError",
@@ -23,6 +24,7 @@ __all__ = [
     "InvalidRequest",
     "NotAllowed",
     "NotAuthenticated",
+    "NotFound",
     "ReadOnly",
     "RegionBusy",
     "RetryableError",
@@ -32,6 +34,7 @@ __all__ = [
     "StoreClosed",
     "StoreLocked",
     "StoreNotFound",
+    "TableDisabled",
     "TableExists",
     "TableNotFound",
     "Timeout",
@@ -121,10 +124,45 @@ class FamilyNotFound(UsageError):
         self.family = family
 
 
+class NotFound(UsageError):
+    """There is no region, server, snapshot or namespace of that name."""
+
+    code = "not-found"
+
+    def __init__(self, kind: str, name: str, known: Iterable[str] = (), *, hint: str = "") -> None:
+        names = sorted(known)
+        # Plurals of the things that this is about end in a plain s.
+        hint = hint or _known(f"known {kind}s", name, names)
+        super().__init__(f"{kind} '{name}' does not exist", hint=hint)
+        self.kind = kind
+        self.name = name
+
+
+class AlreadyExists(UsageError):
+    """There is a snapshot or namespace of that name already."""
+
+    code = "already-exists"
+
+    def __init__(self, kind: str, name: str, *, hint: str = "take another name") -> None:
+        super().__init__(f"{kind} '{name}' exists already", hint=hint)
+        self.kind = kind
+        self.name = name
+
+
 class InvalidRequest(UsageError):
     """An argument is not one that the call takes."""
 
     code = "invalid-request"
+
+
+class TableDisabled(InvalidRequest):
+    """The table was taken out of service."""
+
+    code = "table-disabled"
+
+    def __init__(self, table: str) -> None:
+        super().__init__(f"table '{table}' is disabled", hint="enable it first")
+        self.table = table
 
 
 class SchemaMismatch(UsageError):
@@ -282,7 +320,10 @@ DOORS: Mapping[type[WebTableError], Door] = {
     StoreNotFound: Door(3, 404),
     TableNotFound: Door(3, 404),
     FamilyNotFound: Door(3, 404),
+    NotFound: Door(3, 404),
     TableExists: Door(4, 409),
+    AlreadyExists: Door(4, 409),
+    TableDisabled: Door(4, 409),
     ConflictError: Door(4, 409),
     RetryableError: Door(5, 503),
     Timeout: Door(5, 504),

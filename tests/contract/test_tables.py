@@ -169,9 +169,21 @@ def test_sizes_are_told_family_by_family(store: Store) -> None:
     known = [family.name for family in store.describe_table("shared").families]
     assert [family.family for family in stats.families] == known
     for family in stats.families:
-        assert family.disk_bytes >= 0
-        assert family.memory_bytes >= 0
+        assert family.files is not None
         assert family.files >= 0
+    assert stats.disk_bytes is not None
+    assert stats.memory_bytes is not None
+
+
+def test_sizes_of_the_only_family_are_known(store: Store, new_name: str) -> None:
+    table = store.create_table(new_name, "f")
+    table.put(b"row", {b"f:a": b"x" * 1000})
+    table.flush()
+    stats = table.stats()
+    (family,) = stats.families
+    assert (family.disk_bytes, family.memory_bytes) == (stats.disk_bytes, stats.memory_bytes)
+    assert (stats.disk_bytes or 0) > 0
+    assert family.files == 1
 
 
 @pytest.mark.parametrize(

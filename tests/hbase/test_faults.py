@@ -22,7 +22,8 @@ from .servers import HOST, Peer, Proxy, listening, unused_port
 @pytest.fixture
 def region_server(engine: HBaseEngine, new_table: NewTable) -> Server:
     (region, *_) = engine.regions(new_table())
-    host, _, port = region.server.rpartition(":")
+    assert region.server is not None
+    host, port, _ = region.server.split(",")
     return Server(host, int(port))
 
 

@@ -25,9 +25,19 @@ from webtable.store.hbase.proto import (
     master_pb2,
     registry_pb2,
     rpc_pb2,
+    status_pb2,
 )
 
-OURS = (admin_pb2, base_pb2, client_pb2, filter_pb2, master_pb2, registry_pb2, rpc_pb2)
+OURS = (
+    admin_pb2,
+    base_pb2,
+    client_pb2,
+    filter_pb2,
+    master_pb2,
+    registry_pb2,
+    rpc_pb2,
+    status_pb2,
+)
 Messages = dict[str, DescriptorProto]
 Enums = dict[str, EnumDescriptorProto]
 

@@ -24,7 +24,9 @@ def fill(table: webtable.Table, generation: int) -> None:
 
 
 def disk_bytes(table: webtable.Table) -> int:
-    return sum(family.disk_bytes for family in table.stats().families)
+    size_bytes = table.stats().disk_bytes
+    assert size_bytes is not None
+    return size_bytes
 
 
 @pytest.mark.parametrize("compression", get_args(Compression))

@@ -66,8 +66,8 @@ def stats(table: str | None, location: str, form: Format, limit: int | None, sta
     """Show sizes and counts of TABLE, or of all tables, family by family.
 
     --limit counts tables. Cells are an estimate and count every version; '-' where the engine
-    does not know. HBase measures whole tables: there a family's sizes are its share, reckoned by
-    files.
+    does not know. HBase measures whole regions: there a family's sizes are known where it is
+    the only one of its table; `webtable tables` has the sizes of whole tables.
     """
     with open_for_reading(location) as store:
         names, next_table = ([table], None) if table else _page(store.tables(), start, limit)
@@ -83,13 +83,13 @@ def _page(names: list[str], start: str, limit: int | None) -> tuple[list[str], s
 
 
 def _table_item(table: Table) -> Item:
-    sizes = table.stats().families
-    counts = [family.cells for family in sizes]
+    stats = table.stats()
+    counts = [family.cells for family in stats.families]
     return {
         "table": table.name,
-        "families": [family.family for family in sizes],
-        "disk_bytes": sum(family.disk_bytes for family in sizes),
-        "memory_bytes": sum(family.memory_bytes for family in sizes),
+        "families": [family.family for family in stats.families],
+        "disk_bytes": stats.disk_bytes,
+        "memory_bytes": stats.memory_bytes,
         "cells": None if None in counts else sum(count or 0 for count in counts),
     }
 

@@ -56,4 +56,5 @@ def _chosen(store: Store, table: str | None) -> list[Table]:
 
 
 def _size(table: Table) -> str:
-    return show_size(sum(family.disk_bytes for family in table.stats().families))
+    size_bytes = table.stats().disk_bytes
+    return "an unknown size" if size_bytes is None else show_size(size_bytes)

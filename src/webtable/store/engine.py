@@ -20,53 +20,31 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import ClassVar, NamedTuple
 
+from webtable.store.admin import Admin
+from webtable.store.load import Region, TableStats
 from webtable.store.model import Row
 from webtable.store.mutation import Check, CheckResult, Durability, Mutation
 from webtable.store.scan import Get, Scan
 from webtable.store.schema import TableSchema
 
-__all__ = ["Capabilities", "Engine", "FamilyStats", "Region", "TableStats"]
+__all__ = ["Capabilities", "Engine"]
 
 
 class Capabilities(NamedTuple):
-    """What an engine can do beyond the contract."""
+    """What an engine can do beyond the contract.
+
+    Attributes:
+        atomic_commits: mutations of several rows and tables in one step.
+        checkpoints: consistent copies of the whole store.
+        cluster: several servers, between which regions are moved and balanced, and regions that
+            are split and merged.
+        snapshots: tables kept as they were at one time, under a name.
+    """
 
     atomic_commits: bool
     checkpoints: bool
-
-
-class Region(NamedTuple):
-    """A contiguous range of a table's rows, and where it is served.
-
-    `size_bytes` is None where the engine does not know it.
-    """
-
-    table: str
-    name: str
-    start: bytes
-    stop: bytes
-    server: str
-    size_bytes: int | None
-
-
-class FamilyStats(NamedTuple):
-    """Size and number of cells of one family; cells are an estimate and count all versions.
-
-    `cells` is None where the engine does not know it.
-    """
-
-    family: str
-    disk_bytes: int
-    memory_bytes: int
-    cells: int | None
-    files: int
-
-
-class TableStats(NamedTuple):
-    """The sizes of a table, family by family."""
-
-    table: str
-    families: tuple[FamilyStats, ...]
+    cluster: bool
+    snapshots: bool
 
 
 class Engine(ABC):
@@ -74,6 +52,8 @@ class Engine(ABC):
 
     location: str
     capabilities: ClassVar[Capabilities]
+    admin: Admin
+    """Everything beyond rows and tables: regions, servers, upkeep; see `webtable.store.admin`."""
 
     @abstractmethod
     def get_many(self, table: str, gets: Sequence[Get]) -> list[Row | None]:
@@ -153,22 +133,6 @@ class Engine(ABC):
         """Returns the names of all tables, sorted."""
 
     @abstractmethod
-    def flush(self, table: str) -> None:
-        """Writes what is in memory to files; afterwards `none` writes are durable too."""
-
-    @abstractmethod
-    def major_compact(self, table: str) -> None:
-        """Flushes, then rewrites the table without what no read can see; returns when done."""
-
-    @abstractmethod
-    def regions(self, table: str) -> list[Region]:
-        """Returns the table's regions in key order."""
-
-    @abstractmethod
-    def stats(self, table: str) -> TableStats:
-        """Returns sizes and counts, without reading the data."""
-
-    @abstractmethod
     def checkpoint(self, path: str) -> None:
         """Writes a consistent copy of the whole store to a new directory while work goes on.
 
@@ -183,3 +147,21 @@ class Engine(ABC):
     @abstractmethod
     def close(self) -> None:
         """Releases everything; closing again does nothing."""
+
+    # The part of the administration that every program uses, by its short way.
+
+    def flush(self, table: str) -> None:
+        """Writes what is in memory to files; see `Admin.flush`."""
+        self.admin.flush(table)
+
+    def major_compact(self, table: str) -> None:
+        """Flushes, then rewrites the table without what no read can see; returns when done."""
+        self.admin.compact(table, major=True)
+
+    def regions(self, table: str) -> list[Region]:
+        """Returns the table's regions in key order; see `Admin.regions`."""
+        return self.admin.regions(table)
+
+    def stats(self, table: str) -> TableStats:
+        """Returns sizes and counts, without reading the data; see `Admin.stats`."""
+        return self.admin.stats(table)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from types import TracebackType
 
 from webtable.errors import InvalidRequest
+from webtable.store.admin import Admin
 from webtable.store.engine import Capabilities, Engine
 from webtable.store.model import Row
 from webtable.store.mutation import Durability, Mutation, check_durability
@@ -65,6 +66,11 @@ class Store:
     def capabilities(self) -> Capabilities:
         """What the engine of this store can do beyond the common contract."""
         return self._engine.capabilities
+
+    @property
+    def admin(self) -> Admin:
+        """Regions, servers, namespaces, snapshots, and the upkeep of files."""
+        return self._engine.admin
 
     def table(self, name: str) -> Table:
         """Returns a table to work with. Costs nothing; that it exists shows at the first use."""

@@ -7,8 +7,9 @@ from types import TracebackType
 from typing import Unpack
 
 from webtable.errors import InvalidRequest
-from webtable.store.engine import Engine, Region, TableStats
+from webtable.store.engine import Engine
 from webtable.store.filters import Filter
+from webtable.store.load import Region, TableStats
 from webtable.store.model import Row
 from webtable.store.mutation import (
     Append,

@@ -8,8 +8,8 @@ from typing import ClassVar, NamedTuple, TypeVar
 from google.protobuf.message import Message
 
 from webtable.errors import BatchError, InvalidRequest, ReadOnly, Timeout, WebTableError
-from webtable.store.engine import Capabilities, Engine, Region, TableStats
-from webtable.store.hbase.admin import Admin
+from webtable.store.engine import Capabilities, Engine
+from webtable.store.hbase.admin import HBaseAdmin
 from webtable.store.hbase.batch import Multi
 from webtable.store.hbase.cluster import Cluster, RegionCall
 from webtable.store.hbase.connection import Answer
@@ -45,12 +45,15 @@ M = TypeVar("M", bound=Message)
 class HBaseEngine(Engine):
     """A store on a cluster. Make it with `connect`; share it between threads."""
 
-    capabilities: ClassVar[Capabilities] = Capabilities(atomic_commits=False, checkpoints=False)
+    capabilities: ClassVar[Capabilities] = Capabilities(
+        atomic_commits=False, checkpoints=False, cluster=True, snapshots=True
+    )
 
     def __init__(self, cluster: Cluster, *, read_only: bool = False) -> None:
         self.location = cluster.location.text
         self._cluster = cluster
-        self._admin = Admin(cluster)
+        self._admin = HBaseAdmin(cluster, read_only=read_only)
+        self.admin = self._admin
         self._read_only = read_only
 
     @classmethod
@@ -217,22 +220,18 @@ class HBaseEngine(Engine):
 
     def create_table(self, schema: TableSchema, splits: Sequence[bytes]) -> None:
         """Creates a table, and its namespace where that is missing."""
-        self._check_writable()
         self._admin.create_table(schema, splits)
 
     def alter_table(self, schema: TableSchema) -> None:
         """Makes a table's schema this one; returns when every region has it."""
-        self._check_writable()
         self._admin.alter_table(schema)
 
     def truncate_table(self, table: str) -> None:
         """Removes every row; the table is disabled meanwhile."""
-        self._check_writable()
         self._admin.truncate_table(table)
 
     def drop_table(self, table: str) -> None:
         """Removes a table and its data."""
-        self._check_writable()
         self._admin.drop_table(table)
 
     def describe_table(self, table: str) -> TableSchema:
@@ -243,27 +242,9 @@ class HBaseEngine(Engine):
         """Returns the names of the tables that this store sees, sorted."""
         return self._admin.list_tables()
 
-    def flush(self, table: str) -> None:
-        """Writes what is in memory to files, region by region."""
-        self._check_writable()
-        self._admin.flush(table)
-
-    def major_compact(self, table: str) -> None:
-        """Flushes and rewrites every region; returns when the old files are out of use."""
-        self._check_writable()
-        self._admin.major_compact(table)
-
-    def regions(self, table: str) -> list[Region]:
-        """Returns the table's regions in key order; sizes are in whole megabytes."""
-        return self._admin.regions(table)
-
-    def stats(self, table: str) -> TableStats:
-        """Returns sizes, as far as HBase knows them; see `Admin.stats`."""
-        return self._admin.stats(table)
-
     def checkpoint(self, path: str) -> None:
         """Refuses: a cluster is copied by its own means."""
-        raise InvalidRequest("HBase writes no checkpoints", hint="use snapshots of the cluster")
+        raise InvalidRequest("HBase writes no checkpoints", hint="take snapshots of its tables")
 
     def refresh(self) -> None:
         """Does nothing: every read asks the servers."""

@@ -122,6 +122,10 @@ class MetaTable:
         scan = client_pb2.Scan(column=[client_pb2.Column(family=b"table", qualifier=[b"state"])])
         return [row.key for row in self._rows(scan, _PAGE_ROWS, 0, deadline)]
 
+    def rows(self, scan: client_pb2.Scan, deadline: Deadline) -> Iterator[Row]:
+        """Yields the rows that a scan of the meta table finds, whatever they say."""
+        return self._rows(scan, _PAGE_ROWS, 0, deadline)
+
     def _backwards(self, table: bytes, bound: bytes, deadline: Deadline) -> Iterator[Place]:
         scan = _scan(bound, b"%b,," % table)
         scan.reversed = True

@@ -11,7 +11,7 @@ import re
 import threading
 from bisect import bisect_left, bisect_right
 
-from webtable.errors import InvalidRequest, TableNotFound
+from webtable.errors import TableDisabled, TableNotFound
 from webtable.store.hbase.meta import MetaTable, Place
 from webtable.store.hbase.names import Names
 from webtable.store.hbase.proto import base_pb2
@@ -68,7 +68,7 @@ class RegionCache:
 
         Raises:
             TableNotFound: there is no such table.
-            InvalidRequest: the table is disabled.
+            TableDisabled: the table is disabled.
             RpcError: it cannot be found out now.
         """
         known = self._tables.get(table)
@@ -119,7 +119,7 @@ class RegionCache:
 
         Raises:
             TableNotFound: there is no such table.
-            InvalidRequest: the table is disabled.
+            TableDisabled: the table is disabled.
         """
         state = self._meta.table_state(table, deadline)
         shown = self._names.shown(table) or table.decode()
@@ -127,7 +127,7 @@ class RegionCache:
             self.forget(table)
             raise TableNotFound(shown, self.known_tables(deadline))
         if state in _DISABLED:
-            raise InvalidRequest(f"table '{shown}' is disabled", hint="enable it first")
+            raise TableDisabled(shown)
 
     def known_tables(self, deadline: Deadline) -> list[str]:
         """Returns the names of the tables that the store sees."""
@@ -138,7 +138,7 @@ class RegionCache:
         """Takes note that a region was not where it was thought to be.
 
         Raises:
-            TableNotFound, InvalidRequest: because the table is gone, or disabled.
+            TableNotFound, TableDisabled: because the table is gone, or disabled.
         """
         moved = _moved(error, place)
         if moved is not None and moved.process != place.process:

@@ -22,6 +22,7 @@ from webtable.errors import (
     RegionBusy,
     RetryableError,
     ServerUnavailable,
+    TableDisabled,
     TableExists,
     TableNotFound,
     Timeout,
@@ -172,6 +173,8 @@ class Attempts:
 
     Attributes:
         maybe_applied: whether a call that failed may have taken effect nevertheless.
+        is_patient: whether to wait for servers that are gone until the time is up: work is under
+            way in the cluster, and somebody will take over.
     """
 
     def __init__(
@@ -180,6 +183,7 @@ class Attempts:
         self.deadline = Deadline(seconds)
         self.table = table
         self.maybe_applied = False
+        self.is_patient = False
         self._is_down = is_down
         self._number = 0
         self._refused_at = 0.0
@@ -220,6 +224,8 @@ class Attempts:
         # for; not so when the registry is gone too, or no master is there to replace anything.
         if not isinstance(error, ConnectFailed | RegistryUnavailable):
             self._refused_at = 0.0
+            return False
+        if self.is_patient:
             return False
         now = time.monotonic()
         self._refused_at = self._refused_at or now
@@ -291,7 +297,7 @@ def _translate_remote(error: RemoteError, table: str) -> WebTableError:
     if name == "TableExistsException":
         return TableExists(table or detail)
     if name == "TableNotEnabledException":
-        return InvalidRequest(f"table '{table}' is disabled", hint="enable it first")
+        return TableDisabled(table)
     if name in ("AccessDeniedException", "BadAuthException"):
         # What ends a connection is about who calls; what answers a call is about what is called.
         if error.maybe_applied or "Authentication" in detail:

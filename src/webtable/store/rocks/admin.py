@@ -1,4 +1,4 @@
-"""Tables of the embedded engine: creating, changing, dropping them, their sizes and upkeep.
+"""Tables of the embedded engine: creating, changing, disabling and dropping them, and namespaces.
 
 A change of tables is one atomic write of the catalog. RocksDB column families are created before it
 and dropped after it, so a crash in between leaves only a column family that no table names;
@@ -8,41 +8,41 @@ the next writer removes those.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from itertools import pairwise
+from collections.abc import Iterable, Sequence
 
 import msgspec
 from rocksdict import WriteBatch
 
-from webtable.errors import ReadOnly, StoreClosed, TableExists, TableNotFound
-from webtable.store.engine import FamilyStats, Region, TableStats
+from webtable.errors import ReadOnly, StoreClosed, TableDisabled, TableExists, TableNotFound
 from webtable.store.rocks.catalog import (
     CATALOG_KEY,
+    DISABLED_KEY,
+    NAMESPACE_KEY,
     FamilyNotes,
     OpenFamily,
     OpenTable,
     TableEntry,
     decode_entry,
     encode_entry,
-    is_table_key,
     table_key,
 )
-from webtable.store.rocks.compaction import compact_family
 from webtable.store.rocks.database import Database
 from webtable.store.rocks.follower import FellBehind
 from webtable.store.schema import TableSchema
 
 __all__ = ["RocksAdmin"]
 
-# The attribute of a table or family, as in HBase: milliseconds for which delete markers stay.
-_PURGE_AFTER = "hbase.hstore.time.to.purge.deletes"
-_LEVELS = 7  # RocksDB's default
 _PATIENCE_SECONDS = 20.0
 _FOLLOW_SECONDS = 0.1  # how far a reader in another process may lag behind without being told
 
 
 class RocksAdmin:
-    """The catalog of one store, open."""
+    """The catalog of one store, open.
+
+    Attributes:
+        tables: those in service, by name; `disabled` has the others.
+        namespaces: the names of those that were created, by themselves or with a table.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -50,6 +50,8 @@ class RocksAdmin:
         self._lock = database.commits
         self._followed = 0.0
         self.tables: dict[str, OpenTable] = {}
+        self.disabled: dict[str, OpenTable] = {}
+        self.namespaces: frozenset[str] = frozenset()
         self._notes: dict[str, FamilyNotes] = {}
         if database.read_only:
             self._load_followed()
@@ -60,18 +62,26 @@ class RocksAdmin:
     # The catalog
 
     def _load(self) -> None:
-        root = self._database.root
         counter = self._read_counter()
-        tables = {}
-        seeker = root.iter()
-        seeker.seek(table_key(""))
-        while seeker.valid() and is_table_key(seeker.key()):
-            entry = decode_entry(seeker.value())
-            tables[entry.schema.name] = self._opened(entry)
+        out_of_service = {name for name, _ in self._entries(DISABLED_KEY)}
+        namespaces = frozenset(name for name, _ in self._entries(NAMESPACE_KEY))
+        tables: dict[str, OpenTable] = {}
+        disabled: dict[str, OpenTable] = {}
+        for name, stored in self._entries(table_key("")):
+            chosen = disabled if name in out_of_service else tables
+            chosen[name] = self._opened(decode_entry(stored))
+        self._counter = counter
+        self.namespaces = namespaces
+        self.disabled = disabled
+        self.tables = tables  # at once: threads look into it without a lock
+
+    def _entries(self, prefix: bytes) -> Iterable[tuple[str, bytes]]:
+        seeker = self._database.root.iter()
+        seeker.seek(prefix)
+        while seeker.valid() and seeker.key().startswith(prefix):
+            yield seeker.key()[len(prefix) :].decode(), seeker.value()
             seeker.next()
         seeker.status()
-        self._counter = counter
-        self.tables = tables  # at once: threads look into it without a lock
 
     def _load_followed(self) -> None:
         """Loads the catalog of a store that somebody else changes meanwhile."""
@@ -107,9 +117,8 @@ class RocksAdmin:
         return OpenTable(entry, families)
 
     def _drop_orphans(self) -> None:
-        named = {
-            name for table in self.tables.values() for name in table.entry.column_families.values()
-        }
+        known = [*self.tables.values(), *self.disabled.values()]
+        named = {name for table in known for name in table.entry.column_families.values()}
         for name in self._database.family_names():
             if name not in named:
                 self._database.drop_family(name)
@@ -119,14 +128,26 @@ class RocksAdmin:
         batch = WriteBatch(raw_mode=True)
         if entry is None:
             batch.delete(table_key(name))
+            batch.delete(DISABLED_KEY + name.encode())
         else:
             batch.put(table_key(name), encode_entry(entry))
+        namespace = name.rpartition(":")[0]
+        is_new = bool(namespace) and namespace not in self.namespaces
+        if is_new:
+            batch.put(NAMESPACE_KEY + namespace.encode(), b"")
+        self._write(batch)
+        if is_new:
+            self.namespaces |= {namespace}
+        tables = self.disabled if name in self.disabled else self.tables
+        if entry is None:
+            tables.pop(name)
+        else:
+            tables[name] = self._opened(entry)
+
+    def _write(self, batch: WriteBatch) -> None:
+        """Writes a change of the catalog for good."""
         batch.put(CATALOG_KEY, b"%d" % self._counter)
         self._database.write(batch, "sync")
-        if entry is None:
-            self.tables.pop(name)
-        else:
-            self.tables[name] = self._opened(entry)
 
     def _new_families(self, schema: TableSchema, names: Sequence[str]) -> dict[str, str]:
         """Creates RocksDB column families for families of a table; returns their names."""
@@ -166,12 +187,28 @@ class RocksAdmin:
 
         Raises:
             TableNotFound: there is none of that name.
+            TableDisabled: it is out of service.
         """
         table = self.tables.get(name)
         if table is None:
             self.check_open()
-            raise TableNotFound(name, self.tables)
+            if name in self.disabled:
+                raise TableDisabled(name)
+            raise TableNotFound(name, self.names())
         return table
+
+    def known(self, name: str) -> OpenTable:
+        """Returns a table, in service or not.
+
+        Raises:
+            TableNotFound: there is none of that name.
+        """
+        table = self.disabled.get(name)
+        return self.table(name) if table is None else table
+
+    def names(self) -> list[str]:
+        """Returns the names of all tables, sorted."""
+        return sorted([*self.tables, *self.disabled])
 
     def follow(self, *, now: bool = False) -> None:
         """Lets a reader beside a writer catch up, now or when it was some time ago."""
@@ -188,9 +225,9 @@ class RocksAdmin:
 
     def release(self) -> None:
         """Lets go of all tables: RocksDB stays open, and locked, while a handle is."""
-        for table in self.tables.values():
+        for table in (*self.tables.values(), *self.disabled.values()):
             table.release()
-        self.tables = {}
+        self.tables, self.disabled = {}, {}
 
     # Changing tables
 
@@ -199,7 +236,7 @@ class RocksAdmin:
         with self._lock:
             self.check_open()
             self.check_writable()
-            if schema.name in self.tables:
+            if schema.name in self.tables or schema.name in self.disabled:
                 raise TableExists(schema.name)
             names = [family.name for family in schema.families]
             created = self._new_families(schema, names)
@@ -212,7 +249,7 @@ class RocksAdmin:
         with self._lock:
             self.check_open()
             self.check_writable()
-            entry = self.table(schema.name).entry
+            entry = self.known(schema.name).entry
             old = dict(entry.column_families)
             kept = {
                 family.name: old.pop(family.name)
@@ -232,7 +269,7 @@ class RocksAdmin:
         with self._lock:
             self.check_open()
             self.check_writable()
-            entry = self.table(name).entry
+            entry = self.known(name).entry
             created = self._new_families(entry.schema, list(entry.column_families))
             self._store(TableEntry(entry.schema, entry.splits, created), name)
             self._drop_families(list(entry.column_families.values()))
@@ -242,10 +279,47 @@ class RocksAdmin:
         with self._lock:
             self.check_open()
             self.check_writable()
-            entry = self.table(name).entry
+            entry = self.known(name).entry
             self._counter += 1
             self._store(None, name)
             self._drop_families(list(entry.column_families.values()))
+
+    def set_enabled(self, name: str, *, is_enabled: bool) -> None:
+        """Puts a table into service, or takes it out."""
+        with self._lock:
+            self.check_open()
+            self.check_writable()
+            table = self.known(name)
+            if is_enabled == (name in self.tables):
+                return
+            self._counter += 1
+            key = DISABLED_KEY + name.encode()
+            batch = WriteBatch(raw_mode=True)
+            if is_enabled:
+                batch.delete(key)
+            else:
+                batch.put(key, b"")
+            self._write(batch)
+            if is_enabled:
+                self.tables[name] = table
+                del self.disabled[name]
+            else:
+                self.disabled[name] = table
+                del self.tables[name]
+
+    def set_namespace(self, name: str, *, is_there: bool) -> None:
+        """Creates a namespace, or removes it."""
+        with self._lock:
+            self.check_open()
+            self.check_writable()
+            self._counter += 1
+            batch = WriteBatch(raw_mode=True)
+            if is_there:
+                batch.put(NAMESPACE_KEY + name.encode(), b"")
+            else:
+                batch.delete(NAMESPACE_KEY + name.encode())
+            self._write(batch)
+            self.namespaces = self.namespaces | {name} if is_there else self.namespaces - {name}
 
     def note_tagged(self, table: OpenTable, family: OpenFamily) -> None:
         """Notes for good that the puts of a family are tagged from now on; see `keys.py`."""
@@ -267,53 +341,3 @@ class RocksAdmin:
     def _drop_families(self, names: Sequence[str]) -> None:
         for name in names:
             self._database.drop_family(name)
-
-    # Upkeep and sizes
-
-    def flush(self, table: OpenTable) -> None:
-        """Writes a table's memory to files."""
-        self._database.flush(list(table.entry.column_families.values()))
-
-    def major_compact(self, table: OpenTable, now_ms: int) -> None:
-        """Rewrites a table without what no read can see."""
-        self.flush(table)
-        for family in table.families.values():
-            options = {**table.schema.attributes, **family.schema.attributes}
-            purge_after = options.get(_PURGE_AFTER, "0")
-            purge_after_ms = int(purge_after) if purge_after.isdecimal() else 0
-            compact_family(self._database, family, now_ms, purge_after_ms)
-
-    def stats(self, table: OpenTable) -> TableStats:
-        """Returns RocksDB's own figures of each family."""
-        families = []
-        for family in table.families.values():
-            number = family.rocks.property_int_value
-            families.append(
-                FamilyStats(
-                    family=family.schema.name,
-                    disk_bytes=number("rocksdb.total-sst-files-size") or 0,
-                    memory_bytes=number("rocksdb.cur-size-all-mem-tables") or 0,
-                    cells=number("rocksdb.estimate-num-keys"),
-                    files=sum(
-                        int(family.rocks.property_value(f"rocksdb.num-files-at-level{level}") or 0)
-                        for level in range(_LEVELS)
-                    ),
-                )
-            )
-        return TableStats(table.schema.name, tuple(families))
-
-    def regions(self, table: OpenTable) -> list[Region]:
-        """Returns the ranges between the table's split keys; RocksDB knows their size together."""
-        bounds = [b"", *(bytes.fromhex(key) for key in table.entry.splits), b""]
-        size = sum(family.disk_bytes for family in self.stats(table).families)
-        return [
-            Region(
-                table=table.schema.name,
-                name=f"{table.schema.name},{number}",
-                start=start,
-                stop=stop,
-                server="embedded",
-                size_bytes=size if len(bounds) == 2 else None,
-            )
-            for number, (start, stop) in enumerate(pairwise(bounds))
-        ]

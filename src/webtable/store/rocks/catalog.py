@@ -4,6 +4,8 @@ On-disk: changing this needs a new format version. In RocksDB's default column f
 
     "catalog"       → a counter, moved by every change of tables; names new column families and
                       tells readers in other processes to open the store again
+    "disabled " + name  → nothing: the table is out of service
+    "namespace " + name → nothing: there is such a namespace, with tables or without
     "table " + name → JSON: the schema, the split keys in hex, for each family the RocksDB column
                       family that holds it, the families whose puts are tagged (`keys.py`), and
                       those that ever had a marker of the whole family
@@ -26,6 +28,8 @@ from webtable.store.schema import Family, TableSchema
 
 __all__ = [
     "CATALOG_KEY",
+    "DISABLED_KEY",
+    "NAMESPACE_KEY",
     "FamilyNotes",
     "OpenFamily",
     "OpenTable",
@@ -35,6 +39,8 @@ __all__ = [
 ]
 
 CATALOG_KEY = b"catalog"
+DISABLED_KEY = b"disabled "
+NAMESPACE_KEY = b"namespace "
 _TABLE_KEY = b"table "
 _CACHED_COLUMNS = 10_000  # qualifiers may be data: a cache of them must not grow for ever
 
@@ -52,11 +58,6 @@ class TableEntry(msgspec.Struct, frozen=True):
 def table_key(name: str) -> bytes:
     """Returns the key of a table's entry."""
     return _TABLE_KEY + name.encode()
-
-
-def is_table_key(key: bytes) -> bool:
-    """Whether the key is that of a table's entry."""
-    return key.startswith(_TABLE_KEY)
 
 
 def encode_entry(entry: TableEntry) -> bytes:

@@ -14,13 +14,14 @@ from typing import Any, ClassVar
 from rocksdict import ReadOptions
 
 from webtable.errors import BatchError, InvalidRequest, StoreClosed, WebTableError
-from webtable.store.engine import Capabilities, Engine, Region, TableStats
+from webtable.store.engine import Capabilities, Engine
 from webtable.store.model import RawCell, Row
 from webtable.store.mutation import Check, CheckResult, Durability, Mutation
 from webtable.store.rocks import reader
 from webtable.store.rocks.admin import RocksAdmin
 from webtable.store.rocks.catalog import OpenTable
 from webtable.store.rocks.database import Database
+from webtable.store.rocks.embedded_admin import EmbeddedAdmin
 from webtable.store.rocks.faults import translated
 from webtable.store.rocks.keys import escape, row_end, unescape
 from webtable.store.rocks.visibility import current_ms
@@ -34,13 +35,16 @@ __all__ = ["RocksEngine"]
 class RocksEngine(Engine):
     """A store in one directory."""
 
-    capabilities: ClassVar[Capabilities] = Capabilities(atomic_commits=True, checkpoints=True)
+    capabilities: ClassVar[Capabilities] = Capabilities(
+        atomic_commits=True, checkpoints=True, cluster=False, snapshots=False
+    )
 
     def __init__(self, database: Database) -> None:
         self.location = database.path
         self._translated = translated(database.path, lambda: database.is_closed)
         self._database = database
         self._admin = RocksAdmin(database)
+        self.admin = EmbeddedAdmin(database, self._admin, self._translated)
         self._scans: weakref.WeakSet[reader.RowStream] = weakref.WeakSet()
         self._scans_lock = threading.Lock()
 
@@ -284,29 +288,14 @@ class RocksEngine(Engine):
 
     def describe_table(self, table: str) -> TableSchema:
         with self._translated:
-            return self._table(table).schema
+            self._admin.follow()
+            return self._admin.known(table).schema
 
     def list_tables(self) -> list[str]:
         with self._translated:
             self._admin.check_open()
             self._admin.follow()
-            return sorted(self._admin.tables)
-
-    def flush(self, table: str) -> None:
-        with self._translated:
-            self._admin.flush(self._writable_table(table))
-
-    def major_compact(self, table: str) -> None:
-        with self._translated:
-            self._admin.major_compact(self._writable_table(table), current_ms())
-
-    def regions(self, table: str) -> list[Region]:
-        with self._translated:
-            return self._admin.regions(self._table(table))
-
-    def stats(self, table: str) -> TableStats:
-        with self._translated:
-            return self._admin.stats(self._table(table))
+            return self._admin.names()
 
     def checkpoint(self, path: str) -> None:
         with self._translated:

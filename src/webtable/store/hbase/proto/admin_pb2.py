@@ -23,37 +23,36 @@ _sym_db = _symbol_database.Default()
 
 
 from webtable.store.hbase.proto import base_pb2 as webtable_dot_store_dot_hbase_dot_proto_dot_base__pb2
+from webtable.store.hbase.proto import status_pb2 as webtable_dot_store_dot_hbase_dot_proto_dot_status__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n&webtable/store/hbase/proto/admin.proto\x12\x0ewebtable.hbase\x1a%webtable/store/hbase/proto/base.proto\"a\n\x14GetRegionInfoRequest\x12/\n\x06region\x18\x01 \x02(\x0b\x32\x1f.webtable.hbase.RegionSpecifier\x12\x18\n\x10\x63ompaction_state\x18\x02 \x01(\x08\"\xe1\x01\n\x15GetRegionInfoResponse\x12/\n\x0bregion_info\x18\x01 \x02(\x0b\x32\x1a.webtable.hbase.RegionInfo\x12O\n\x10\x63ompaction_state\x18\x02 \x01(\x0e\x32\x35.webtable.hbase.GetRegionInfoResponse.CompactionState\"F\n\x0f\x43ompactionState\x12\x08\n\x04NONE\x10\x00\x12\t\n\x05MINOR\x10\x01\x12\t\n\x05MAJOR\x10\x02\x12\x13\n\x0fMAJOR_AND_MINOR\x10\x03\"V\n\x13GetStoreFileRequest\x12/\n\x06region\x18\x01 \x02(\x0b\x32\x1f.webtable.hbase.RegionSpecifier\x12\x0e\n\x06\x66\x61mily\x18\x02 \x03(\x0c\"*\n\x14GetStoreFileResponse\x12\x12\n\nstore_file\x18\x01 \x03(\t\"_\n\x12\x46lushRegionRequest\x12/\n\x06region\x18\x01 \x02(\x0b\x32\x1f.webtable.hbase.RegionSpecifier\x12\x18\n\x10if_older_than_ts\x18\x02 \x01(\x04\"?\n\x13\x46lushRegionResponse\x12\x17\n\x0flast_flush_time\x18\x01 \x02(\x04\x12\x0f\n\x07\x66lushed\x18\x02 \x01(\x08\"f\n\x14\x43ompactRegionRequest\x12/\n\x06region\x18\x01 \x02(\x0b\x32\x1f.webtable.hbase.RegionSpecifier\x12\r\n\x05major\x18\x02 \x01(\x08\x12\x0e\n\x06\x66\x61mily\x18\x03 \x01(\x0c\"\x17\n\x15\x43ompactRegionResponse\"\x98\x02\n\nRegionLoad\x12\x39\n\x10region_specifier\x18\x01 \x02(\x0b\x32\x1f.webtable.hbase.RegionSpecifier\x12\x0e\n\x06stores\x18\x02 \x01(\r\x12\x12\n\nstorefiles\x18\x03 \x01(\r\x12\x19\n\x11storefile_size_MB\x18\x05 \x01(\r\x12\x19\n\x11mem_store_size_MB\x18\x06 \x01(\r\x12\x1b\n\x13read_requests_count\x18\x08 \x01(\x04\x12\x1c\n\x14write_requests_count\x18\t \x01(\x04\x12\x15\n\rdata_locality\x18\x10 \x01(\x02\x12#\n\x18last_major_compaction_ts\x18\x11 \x01(\x04:\x01\x30\"E\n\x14GetRegionLoadRequest\x12-\n\ntable_name\x18\x01 \x01(\x0b\x32\x19.webtable.hbase.TableName\"I\n\x15GetRegionLoadResponse\x12\x30\n\x0cregion_loads\x18\x01 \x03(\x0b\x32\x1a.webtable.hbase.RegionLoad')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n&webtable/store/hbase/proto/admin.proto\x12\x0ewebtable.hbase\x1a%webtable/store/hbase/proto/base.proto\x1a\'webtable/store/hbase/proto/status.proto\"a\n\x14GetRegionInfoRequest\x12/\n\x06region\x18\x01 \x02(\x0b\x32\x1f.webtable.hbase.RegionSpecifier\x12\x18\n\x10\x63ompaction_state\x18\x02 \x01(\x08\"\xf4\x01\n\x15GetRegionInfoResponse\x12/\n\x0bregion_info\x18\x01 \x02(\x0b\x32\x1a.webtable.hbase.RegionInfo\x12O\n\x10\x63ompaction_state\x18\x02 \x01(\x0e\x32\x35.webtable.hbase.GetRegionInfoResponse.CompactionState\x12\x11\n\tmergeable\x18\x05 \x01(\x08\"F\n\x0f\x43ompactionState\x12\x08\n\x04NONE\x10\x00\x12\t\n\x05MINOR\x10\x01\x12\t\n\x05MAJOR\x10\x02\x12\x13\n\x0fMAJOR_AND_MINOR\x10\x03\"V\n\x13GetStoreFileRequest\x12/\n\x06region\x18\x01 \x02(\x0b\x32\x1f.webtable.hbase.RegionSpecifier\x12\x0e\n\x06\x66\x61mily\x18\x02 \x03(\x0c\"*\n\x14GetStoreFileResponse\x12\x12\n\nstore_file\x18\x01 \x03(\t\"_\n\x12\x46lushRegionRequest\x12/\n\x06region\x18\x01 \x02(\x0b\x32\x1f.webtable.hbase.RegionSpecifier\x12\x18\n\x10if_older_than_ts\x18\x02 \x01(\x04\"?\n\x13\x46lushRegionResponse\x12\x17\n\x0flast_flush_time\x18\x01 \x02(\x04\x12\x0f\n\x07\x66lushed\x18\x02 \x01(\x08\"f\n\x14\x43ompactRegionRequest\x12/\n\x06region\x18\x01 \x02(\x0b\x32\x1f.webtable.hbase.RegionSpecifier\x12\r\n\x05major\x18\x02 \x01(\x08\x12\x0e\n\x06\x66\x61mily\x18\x03 \x01(\x0c\"\x17\n\x15\x43ompactRegionResponse\"E\n\x14GetRegionLoadRequest\x12-\n\ntable_name\x18\x01 \x01(\x0b\x32\x19.webtable.hbase.TableName\"I\n\x15GetRegionLoadResponse\x12\x30\n\x0cregion_loads\x18\x01 \x03(\x0b\x32\x1a.webtable.hbase.RegionLoad')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'webtable.store.hbase.proto.admin_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_GETREGIONINFOREQUEST']._serialized_start=97
-  _globals['_GETREGIONINFOREQUEST']._serialized_end=194
-  _globals['_GETREGIONINFORESPONSE']._serialized_start=197
-  _globals['_GETREGIONINFORESPONSE']._serialized_end=422
-  _globals['_GETREGIONINFORESPONSE_COMPACTIONSTATE']._serialized_start=352
-  _globals['_GETREGIONINFORESPONSE_COMPACTIONSTATE']._serialized_end=422
-  _globals['_GETSTOREFILEREQUEST']._serialized_start=424
-  _globals['_GETSTOREFILEREQUEST']._serialized_end=510
-  _globals['_GETSTOREFILERESPONSE']._serialized_start=512
-  _globals['_GETSTOREFILERESPONSE']._serialized_end=554
-  _globals['_FLUSHREGIONREQUEST']._serialized_start=556
-  _globals['_FLUSHREGIONREQUEST']._serialized_end=651
-  _globals['_FLUSHREGIONRESPONSE']._serialized_start=653
-  _globals['_FLUSHREGIONRESPONSE']._serialized_end=716
-  _globals['_COMPACTREGIONREQUEST']._serialized_start=718
-  _globals['_COMPACTREGIONREQUEST']._serialized_end=820
-  _globals['_COMPACTREGIONRESPONSE']._serialized_start=822
-  _globals['_COMPACTREGIONRESPONSE']._serialized_end=845
-  _globals['_REGIONLOAD']._serialized_start=848
-  _globals['_REGIONLOAD']._serialized_end=1128
-  _globals['_GETREGIONLOADREQUEST']._serialized_start=1130
-  _globals['_GETREGIONLOADREQUEST']._serialized_end=1199
-  _globals['_GETREGIONLOADRESPONSE']._serialized_start=1201
-  _globals['_GETREGIONLOADRESPONSE']._serialized_end=1274
+  _globals['_GETREGIONINFOREQUEST']._serialized_start=138
+  _globals['_GETREGIONINFOREQUEST']._serialized_end=235
+  _globals['_GETREGIONINFORESPONSE']._serialized_start=238
+  _globals['_GETREGIONINFORESPONSE']._serialized_end=482
+  _globals['_GETREGIONINFORESPONSE_COMPACTIONSTATE']._serialized_start=412
+  _globals['_GETREGIONINFORESPONSE_COMPACTIONSTATE']._serialized_end=482
+  _globals['_GETSTOREFILEREQUEST']._serialized_start=484
+  _globals['_GETSTOREFILEREQUEST']._serialized_end=570
+  _globals['_GETSTOREFILERESPONSE']._serialized_start=572
+  _globals['_GETSTOREFILERESPONSE']._serialized_end=614
+  _globals['_FLUSHREGIONREQUEST']._serialized_start=616
+  _globals['_FLUSHREGIONREQUEST']._serialized_end=711
+  _globals['_FLUSHREGIONRESPONSE']._serialized_start=713
+  _globals['_FLUSHREGIONRESPONSE']._serialized_end=776
+  _globals['_COMPACTREGIONREQUEST']._serialized_start=778
+  _globals['_COMPACTREGIONREQUEST']._serialized_end=880
+  _globals['_COMPACTREGIONRESPONSE']._serialized_start=882
+  _globals['_COMPACTREGIONRESPONSE']._serialized_end=905
+  _globals['_GETREGIONLOADREQUEST']._serialized_start=907
+  _globals['_GETREGIONLOADREQUEST']._serialized_end=976
+  _globals['_GETREGIONLOADRESPONSE']._serialized_start=978
+  _globals['_GETREGIONLOADRESPONSE']._serialized_end=1051
 # @@protoc_insertion_point(module_scope)

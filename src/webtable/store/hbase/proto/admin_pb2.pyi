@@ -1,4 +1,5 @@
 from webtable.store.hbase.proto import base_pb2 as _base_pb2
+from webtable.store.hbase.proto import status_pb2 as _status_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from google.protobuf import descriptor as _descriptor
@@ -17,7 +18,7 @@ class GetRegionInfoRequest(_message.Message):
     def __init__(self, region: _Optional[_Union[_base_pb2.RegionSpecifier, _Mapping]] = ..., compaction_state: _Optional[bool] = ...) -> None: ...
 
 class GetRegionInfoResponse(_message.Message):
-    __slots__ = ("region_info", "compaction_state")
+    __slots__ = ("region_info", "compaction_state", "mergeable")
     class CompactionState(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = ()
         NONE: _ClassVar[GetRegionInfoResponse.CompactionState]
@@ -30,9 +31,11 @@ class GetRegionInfoResponse(_message.Message):
     MAJOR_AND_MINOR: GetRegionInfoResponse.CompactionState
     REGION_INFO_FIELD_NUMBER: _ClassVar[int]
     COMPACTION_STATE_FIELD_NUMBER: _ClassVar[int]
+    MERGEABLE_FIELD_NUMBER: _ClassVar[int]
     region_info: _base_pb2.RegionInfo
     compaction_state: GetRegionInfoResponse.CompactionState
-    def __init__(self, region_info: _Optional[_Union[_base_pb2.RegionInfo, _Mapping]] = ..., compaction_state: _Optional[_Union[GetRegionInfoResponse.CompactionState, str]] = ...) -> None: ...
+    mergeable: bool
+    def __init__(self, region_info: _Optional[_Union[_base_pb2.RegionInfo, _Mapping]] = ..., compaction_state: _Optional[_Union[GetRegionInfoResponse.CompactionState, str]] = ..., mergeable: _Optional[bool] = ...) -> None: ...
 
 class GetStoreFileRequest(_message.Message):
     __slots__ = ("region", "family")
@@ -78,28 +81,6 @@ class CompactRegionResponse(_message.Message):
     __slots__ = ()
     def __init__(self) -> None: ...
 
-class RegionLoad(_message.Message):
-    __slots__ = ("region_specifier", "stores", "storefiles", "storefile_size_MB", "mem_store_size_MB", "read_requests_count", "write_requests_count", "data_locality", "last_major_compaction_ts")
-    REGION_SPECIFIER_FIELD_NUMBER: _ClassVar[int]
-    STORES_FIELD_NUMBER: _ClassVar[int]
-    STOREFILES_FIELD_NUMBER: _ClassVar[int]
-    STOREFILE_SIZE_MB_FIELD_NUMBER: _ClassVar[int]
-    MEM_STORE_SIZE_MB_FIELD_NUMBER: _ClassVar[int]
-    READ_REQUESTS_COUNT_FIELD_NUMBER: _ClassVar[int]
-    WRITE_REQUESTS_COUNT_FIELD_NUMBER: _ClassVar[int]
-    DATA_LOCALITY_FIELD_NUMBER: _ClassVar[int]
-    LAST_MAJOR_COMPACTION_TS_FIELD_NUMBER: _ClassVar[int]
-    region_specifier: _base_pb2.RegionSpecifier
-    stores: int
-    storefiles: int
-    storefile_size_MB: int
-    mem_store_size_MB: int
-    read_requests_count: int
-    write_requests_count: int
-    data_locality: float
-    last_major_compaction_ts: int
-    def __init__(self, region_specifier: _Optional[_Union[_base_pb2.RegionSpecifier, _Mapping]] = ..., stores: _Optional[int] = ..., storefiles: _Optional[int] = ..., storefile_size_MB: _Optional[int] = ..., mem_store_size_MB: _Optional[int] = ..., read_requests_count: _Optional[int] = ..., write_requests_count: _Optional[int] = ..., data_locality: _Optional[float] = ..., last_major_compaction_ts: _Optional[int] = ...) -> None: ...
-
 class GetRegionLoadRequest(_message.Message):
     __slots__ = ("table_name",)
     TABLE_NAME_FIELD_NUMBER: _ClassVar[int]
@@ -109,5 +90,5 @@ class GetRegionLoadRequest(_message.Message):
 class GetRegionLoadResponse(_message.Message):
     __slots__ = ("region_loads",)
     REGION_LOADS_FIELD_NUMBER: _ClassVar[int]
-    region_loads: _containers.RepeatedCompositeFieldContainer[RegionLoad]
-    def __init__(self, region_loads: _Optional[_Iterable[_Union[RegionLoad, _Mapping]]] = ...) -> None: ...
+    region_loads: _containers.RepeatedCompositeFieldContainer[_status_pb2.RegionLoad]
+    def __init__(self, region_loads: _Optional[_Iterable[_Union[_status_pb2.RegionLoad, _Mapping]]] = ...) -> None: ...

@@ -1,0 +1,251 @@
+"""Administration at the seam: regions, servers, namespaces, snapshots. An engine hands it out.
+
+Tables are created, changed and dropped through `Store`; everything else that looks after a cluster
+is here, as `store.admin`. The contract, for every engine:
+
+- A call returns when what it asked for is done, also where the cluster works on it in the
+  background; the few that can be told not to wait say so. When its time is up it raises `Timeout`:
+  the work goes on in the cluster, and asking again is safe.
+- A call that is sent again, because a master or a server went away, starts nothing twice.
+- A figure that the engine does not know is None, never a guess. Figures of HBase are in whole
+  megabytes, rounded up, and as old as the last report of a server (seconds).
+- An unknown table is `TableNotFound`, an unknown region, server, snapshot or namespace `NotFound`,
+  and what an engine cannot do is one `InvalidRequest` that says what to do instead: see
+  `Capabilities`.
+- A region is given by its name, or as the `Region` that `regions` returned, which is quicker. A
+  server is given by its name, or as `host:port`.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+from webtable.errors import InvalidRequest
+from webtable.store.load import (
+    Balanced,
+    ClusterReport,
+    CompactionState,
+    Namespace,
+    Region,
+    RegionServer,
+    Snapshot,
+    TableStats,
+)
+
+__all__ = ["Admin", "check_namespace_name", "check_snapshot_name"]
+
+_NAMESPACE_NAME = re.compile(r"[A-Za-z0-9_]{1,100}")
+_SNAPSHOT_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}")
+
+
+class Admin(ABC):
+    """What can be done to a cluster beyond its tables. See the module's contract."""
+
+    # Tables and namespaces
+
+    @abstractmethod
+    def enable_table(self, table: str) -> None:
+        """Puts a table into service; nothing happens where it is already."""
+
+    @abstractmethod
+    def disable_table(self, table: str) -> None:
+        """Takes a table out of service: reads and writes of it raise `TableDisabled`.
+
+        Its data and schema stay. Nothing happens where it is disabled already.
+        """
+
+    @abstractmethod
+    def is_enabled(self, table: str) -> bool:
+        """Whether a table is in service."""
+
+    @abstractmethod
+    def namespaces(self) -> list[Namespace]:
+        """Returns the namespaces in the order of their names; `default` is always there."""
+
+    @abstractmethod
+    def create_namespace(self, name: str) -> None:
+        """Creates a namespace. Creating a table in one creates it too.
+
+        Raises:
+            AlreadyExists: there is one of that name.
+        """
+
+    @abstractmethod
+    def drop_namespace(self, name: str) -> None:
+        """Removes a namespace.
+
+        Raises:
+            NotFound: there is none of that name.
+            InvalidRequest: it has tables, or is one that must stay.
+        """
+
+    # Regions
+
+    @abstractmethod
+    def regions(self, table: str | None = None, *, server: str | None = None) -> list[Region]:
+        """Returns the regions of a table in key order, or of all tables, with their load.
+
+        Args:
+            table: None means all tables that the store sees, one after another by name.
+            server: only those on this server.
+        """
+
+    @abstractmethod
+    def region(self, name: str) -> Region:
+        """Returns one region as it is now."""
+
+    @abstractmethod
+    def stats(self, table: str) -> TableStats:
+        """Returns the sizes of a table, without reading the data."""
+
+    @abstractmethod
+    def move(self, region: str | Region, server: str | None = None) -> str:
+        """Moves a region to a server, or to any other; returns the name of the one that has it."""
+
+    @abstractmethod
+    def split(self, table: str, at: bytes | None = None) -> None:
+        """Splits a table's region at a row key, with which a new one then begins.
+
+        Without a key every region that is large enough is split in the middle.
+        """
+
+    @abstractmethod
+    def split_region(self, region: str | Region, at: bytes | None = None) -> None:
+        """Splits a region at a row key, or in the middle of its data.
+
+        Raises:
+            InvalidRequest: the key is not inside the region, or it has no middle yet.
+        """
+
+    @abstractmethod
+    def merge(self, regions: Sequence[str | Region]) -> None:
+        """Makes one region of two or more that follow one another in a table.
+
+        Raises:
+            InvalidRequest: they do not, or one still shares files with its parent of a split.
+        """
+
+    # Upkeep
+
+    @abstractmethod
+    def flush(self, table: str) -> None:
+        """Writes what is in memory to files; afterwards `none` writes are durable too."""
+
+    @abstractmethod
+    def flush_region(self, region: str | Region) -> None:
+        """Writes what one region has in memory to files."""
+
+    @abstractmethod
+    def flush_server(self, server: str) -> None:
+        """Writes what the regions of one server have in memory to files."""
+
+    @abstractmethod
+    def compact(
+        self, table: str, family: str | None = None, *, major: bool = False, wait: bool = True
+    ) -> None:
+        """Merges files of a table, or of one family of it.
+
+        Args:
+            major: flush, then rewrite everything without what no read can see.
+            wait: return when it is done, not when it was asked for.
+        """
+
+    @abstractmethod
+    def compact_region(
+        self,
+        region: str | Region,
+        family: str | None = None,
+        *,
+        major: bool = False,
+        wait: bool = True,
+    ) -> None:
+        """Merges files of one region; see `compact`."""
+
+    @abstractmethod
+    def compaction_state(self, table: str) -> CompactionState:
+        """Returns what is being compacted in a table, over all its regions."""
+
+    # Servers
+
+    @abstractmethod
+    def report(self) -> ClusterReport:
+        """Returns the cluster as its master sees it: servers with their load, and more."""
+
+    def servers(self) -> list[RegionServer]:
+        """Returns the servers that are alive, by name, with their load."""
+        return list(self.report().servers)
+
+    @abstractmethod
+    def switch_balancer(self, *, on: bool) -> bool:
+        """Lets the cluster move regions by itself, or not; returns whether it did before."""
+
+    @abstractmethod
+    def balance(self) -> Balanced:
+        """Runs the balancer once, now."""
+
+    # Snapshots
+
+    @abstractmethod
+    def snapshots(self) -> list[Snapshot]:
+        """Returns the snapshots of the tables that this store sees, by name."""
+
+    @abstractmethod
+    def take_snapshot(self, name: str, table: str) -> None:
+        """Keeps a table as it is now under a name, next to no room taken at first.
+
+        What is in memory is flushed first. Region by region: writes meanwhile may be in or not.
+
+        Raises:
+            AlreadyExists: there is one of that name; names are the whole cluster's.
+        """
+
+    @abstractmethod
+    def restore_snapshot(self, name: str) -> None:
+        """Makes the table what it was, schema and regions too; it stays disabled.
+
+        What was written since is lost. A table that was dropped is made again, and enabled.
+
+        Raises:
+            InvalidRequest: the table is enabled.
+        """
+
+    @abstractmethod
+    def clone_snapshot(self, name: str, table: str) -> None:
+        """Makes a new table of a snapshot, enabled; files are shared until they are rewritten.
+
+        Raises:
+            TableExists: there is a table of that name.
+        """
+
+    @abstractmethod
+    def delete_snapshot(self, name: str) -> None:
+        """Removes a snapshot; tables are not touched."""
+
+
+def check_namespace_name(name: str) -> str:
+    """Returns the name if a namespace can have it.
+
+    Raises:
+        InvalidRequest: it cannot.
+    """
+    if not isinstance(name, str) or not _NAMESPACE_NAME.fullmatch(name):
+        raise InvalidRequest(
+            f"namespace name {name!r:.120} is not one", hint="1 to 100 letters, digits and '_'"
+        )
+    return name
+
+
+def check_snapshot_name(name: str) -> str:
+    """Returns the name if a snapshot can have it.
+
+    Raises:
+        InvalidRequest: it cannot.
+    """
+    if not isinstance(name, str) or not _SNAPSHOT_NAME.fullmatch(name):
+        raise InvalidRequest(
+            f"snapshot name {name!r:.220} is not one",
+            hint="use letters, digits, '_', '-' and '.', not '-' or '.' first, at most 200",
+        )
+    return name

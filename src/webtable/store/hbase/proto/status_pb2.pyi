@@ -1,0 +1,182 @@
+from webtable.store.hbase.proto import base_pb2 as _base_pb2
+from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from collections.abc import Iterable as _Iterable, Mapping as _Mapping
+from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class Option(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    HBASE_VERSION: _ClassVar[Option]
+    CLUSTER_ID: _ClassVar[Option]
+    LIVE_SERVERS: _ClassVar[Option]
+    DEAD_SERVERS: _ClassVar[Option]
+    MASTER: _ClassVar[Option]
+    BACKUP_MASTERS: _ClassVar[Option]
+    MASTER_COPROCESSORS: _ClassVar[Option]
+    REGIONS_IN_TRANSITION: _ClassVar[Option]
+    BALANCER_ON: _ClassVar[Option]
+    MASTER_INFO_PORT: _ClassVar[Option]
+    SERVERS_NAME: _ClassVar[Option]
+    TABLE_TO_REGIONS_COUNT: _ClassVar[Option]
+    TASKS: _ClassVar[Option]
+    UNKNOWN_SERVERS: _ClassVar[Option]
+HBASE_VERSION: Option
+CLUSTER_ID: Option
+LIVE_SERVERS: Option
+DEAD_SERVERS: Option
+MASTER: Option
+BACKUP_MASTERS: Option
+MASTER_COPROCESSORS: Option
+REGIONS_IN_TRANSITION: Option
+BALANCER_ON: Option
+MASTER_INFO_PORT: Option
+SERVERS_NAME: Option
+TABLE_TO_REGIONS_COUNT: Option
+TASKS: Option
+UNKNOWN_SERVERS: Option
+
+class HBaseVersionFileContent(_message.Message):
+    __slots__ = ("version",)
+    VERSION_FIELD_NUMBER: _ClassVar[int]
+    version: str
+    def __init__(self, version: _Optional[str] = ...) -> None: ...
+
+class ClusterId(_message.Message):
+    __slots__ = ("cluster_id",)
+    CLUSTER_ID_FIELD_NUMBER: _ClassVar[int]
+    cluster_id: str
+    def __init__(self, cluster_id: _Optional[str] = ...) -> None: ...
+
+class RegionState(_message.Message):
+    __slots__ = ("region_info", "state", "stamp")
+    class State(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+        __slots__ = ()
+        OFFLINE: _ClassVar[RegionState.State]
+        PENDING_OPEN: _ClassVar[RegionState.State]
+        OPENING: _ClassVar[RegionState.State]
+        OPEN: _ClassVar[RegionState.State]
+        PENDING_CLOSE: _ClassVar[RegionState.State]
+        CLOSING: _ClassVar[RegionState.State]
+        CLOSED: _ClassVar[RegionState.State]
+        SPLITTING: _ClassVar[RegionState.State]
+        SPLIT: _ClassVar[RegionState.State]
+        FAILED_OPEN: _ClassVar[RegionState.State]
+        FAILED_CLOSE: _ClassVar[RegionState.State]
+        MERGING: _ClassVar[RegionState.State]
+        MERGED: _ClassVar[RegionState.State]
+        SPLITTING_NEW: _ClassVar[RegionState.State]
+        MERGING_NEW: _ClassVar[RegionState.State]
+        ABNORMALLY_CLOSED: _ClassVar[RegionState.State]
+    OFFLINE: RegionState.State
+    PENDING_OPEN: RegionState.State
+    OPENING: RegionState.State
+    OPEN: RegionState.State
+    PENDING_CLOSE: RegionState.State
+    CLOSING: RegionState.State
+    CLOSED: RegionState.State
+    SPLITTING: RegionState.State
+    SPLIT: RegionState.State
+    FAILED_OPEN: RegionState.State
+    FAILED_CLOSE: RegionState.State
+    MERGING: RegionState.State
+    MERGED: RegionState.State
+    SPLITTING_NEW: RegionState.State
+    MERGING_NEW: RegionState.State
+    ABNORMALLY_CLOSED: RegionState.State
+    REGION_INFO_FIELD_NUMBER: _ClassVar[int]
+    STATE_FIELD_NUMBER: _ClassVar[int]
+    STAMP_FIELD_NUMBER: _ClassVar[int]
+    region_info: _base_pb2.RegionInfo
+    state: RegionState.State
+    stamp: int
+    def __init__(self, region_info: _Optional[_Union[_base_pb2.RegionInfo, _Mapping]] = ..., state: _Optional[_Union[RegionState.State, str]] = ..., stamp: _Optional[int] = ...) -> None: ...
+
+class RegionInTransition(_message.Message):
+    __slots__ = ("spec", "region_state")
+    SPEC_FIELD_NUMBER: _ClassVar[int]
+    REGION_STATE_FIELD_NUMBER: _ClassVar[int]
+    spec: _base_pb2.RegionSpecifier
+    region_state: RegionState
+    def __init__(self, spec: _Optional[_Union[_base_pb2.RegionSpecifier, _Mapping]] = ..., region_state: _Optional[_Union[RegionState, _Mapping]] = ...) -> None: ...
+
+class RegionLoad(_message.Message):
+    __slots__ = ("region_specifier", "stores", "storefiles", "storefile_size_MB", "mem_store_size_MB", "read_requests_count", "write_requests_count", "data_locality", "last_major_compaction_ts", "compaction_state")
+    class CompactionState(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+        __slots__ = ()
+        NONE: _ClassVar[RegionLoad.CompactionState]
+        MINOR: _ClassVar[RegionLoad.CompactionState]
+        MAJOR: _ClassVar[RegionLoad.CompactionState]
+        MAJOR_AND_MINOR: _ClassVar[RegionLoad.CompactionState]
+    NONE: RegionLoad.CompactionState
+    MINOR: RegionLoad.CompactionState
+    MAJOR: RegionLoad.CompactionState
+    MAJOR_AND_MINOR: RegionLoad.CompactionState
+    REGION_SPECIFIER_FIELD_NUMBER: _ClassVar[int]
+    STORES_FIELD_NUMBER: _ClassVar[int]
+    STOREFILES_FIELD_NUMBER: _ClassVar[int]
+    STOREFILE_SIZE_MB_FIELD_NUMBER: _ClassVar[int]
+    MEM_STORE_SIZE_MB_FIELD_NUMBER: _ClassVar[int]
+    READ_REQUESTS_COUNT_FIELD_NUMBER: _ClassVar[int]
+    WRITE_REQUESTS_COUNT_FIELD_NUMBER: _ClassVar[int]
+    DATA_LOCALITY_FIELD_NUMBER: _ClassVar[int]
+    LAST_MAJOR_COMPACTION_TS_FIELD_NUMBER: _ClassVar[int]
+    COMPACTION_STATE_FIELD_NUMBER: _ClassVar[int]
+    region_specifier: _base_pb2.RegionSpecifier
+    stores: int
+    storefiles: int
+    storefile_size_MB: int
+    mem_store_size_MB: int
+    read_requests_count: int
+    write_requests_count: int
+    data_locality: float
+    last_major_compaction_ts: int
+    compaction_state: RegionLoad.CompactionState
+    def __init__(self, region_specifier: _Optional[_Union[_base_pb2.RegionSpecifier, _Mapping]] = ..., stores: _Optional[int] = ..., storefiles: _Optional[int] = ..., storefile_size_MB: _Optional[int] = ..., mem_store_size_MB: _Optional[int] = ..., read_requests_count: _Optional[int] = ..., write_requests_count: _Optional[int] = ..., data_locality: _Optional[float] = ..., last_major_compaction_ts: _Optional[int] = ..., compaction_state: _Optional[_Union[RegionLoad.CompactionState, str]] = ...) -> None: ...
+
+class ServerLoad(_message.Message):
+    __slots__ = ("number_of_requests", "total_number_of_requests", "used_heap_MB", "max_heap_MB", "region_loads", "report_end_time")
+    NUMBER_OF_REQUESTS_FIELD_NUMBER: _ClassVar[int]
+    TOTAL_NUMBER_OF_REQUESTS_FIELD_NUMBER: _ClassVar[int]
+    USED_HEAP_MB_FIELD_NUMBER: _ClassVar[int]
+    MAX_HEAP_MB_FIELD_NUMBER: _ClassVar[int]
+    REGION_LOADS_FIELD_NUMBER: _ClassVar[int]
+    REPORT_END_TIME_FIELD_NUMBER: _ClassVar[int]
+    number_of_requests: int
+    total_number_of_requests: int
+    used_heap_MB: int
+    max_heap_MB: int
+    region_loads: _containers.RepeatedCompositeFieldContainer[RegionLoad]
+    report_end_time: int
+    def __init__(self, number_of_requests: _Optional[int] = ..., total_number_of_requests: _Optional[int] = ..., used_heap_MB: _Optional[int] = ..., max_heap_MB: _Optional[int] = ..., region_loads: _Optional[_Iterable[_Union[RegionLoad, _Mapping]]] = ..., report_end_time: _Optional[int] = ...) -> None: ...
+
+class LiveServerInfo(_message.Message):
+    __slots__ = ("server", "server_load")
+    SERVER_FIELD_NUMBER: _ClassVar[int]
+    SERVER_LOAD_FIELD_NUMBER: _ClassVar[int]
+    server: _base_pb2.ServerName
+    server_load: ServerLoad
+    def __init__(self, server: _Optional[_Union[_base_pb2.ServerName, _Mapping]] = ..., server_load: _Optional[_Union[ServerLoad, _Mapping]] = ...) -> None: ...
+
+class ClusterStatus(_message.Message):
+    __slots__ = ("hbase_version", "live_servers", "dead_servers", "regions_in_transition", "cluster_id", "master", "backup_masters", "balancer_on")
+    HBASE_VERSION_FIELD_NUMBER: _ClassVar[int]
+    LIVE_SERVERS_FIELD_NUMBER: _ClassVar[int]
+    DEAD_SERVERS_FIELD_NUMBER: _ClassVar[int]
+    REGIONS_IN_TRANSITION_FIELD_NUMBER: _ClassVar[int]
+    CLUSTER_ID_FIELD_NUMBER: _ClassVar[int]
+    MASTER_FIELD_NUMBER: _ClassVar[int]
+    BACKUP_MASTERS_FIELD_NUMBER: _ClassVar[int]
+    BALANCER_ON_FIELD_NUMBER: _ClassVar[int]
+    hbase_version: HBaseVersionFileContent
+    live_servers: _containers.RepeatedCompositeFieldContainer[LiveServerInfo]
+    dead_servers: _containers.RepeatedCompositeFieldContainer[_base_pb2.ServerName]
+    regions_in_transition: _containers.RepeatedCompositeFieldContainer[RegionInTransition]
+    cluster_id: ClusterId
+    master: _base_pb2.ServerName
+    backup_masters: _containers.RepeatedCompositeFieldContainer[_base_pb2.ServerName]
+    balancer_on: bool
+    def __init__(self, hbase_version: _Optional[_Union[HBaseVersionFileContent, _Mapping]] = ..., live_servers: _Optional[_Iterable[_Union[LiveServerInfo, _Mapping]]] = ..., dead_servers: _Optional[_Iterable[_Union[_base_pb2.ServerName, _Mapping]]] = ..., regions_in_transition: _Optional[_Iterable[_Union[RegionInTransition, _Mapping]]] = ..., cluster_id: _Optional[_Union[ClusterId, _Mapping]] = ..., master: _Optional[_Union[_base_pb2.ServerName, _Mapping]] = ..., backup_masters: _Optional[_Iterable[_Union[_base_pb2.ServerName, _Mapping]]] = ..., balancer_on: _Optional[bool] = ...) -> None: ...

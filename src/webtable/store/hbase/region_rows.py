@@ -1,0 +1,202 @@
+"""The regions of tables as the meta table has them, also those that no server has just now.
+
+`meta` and `regions` find the server of a row key, quickly and for open regions only; administration
+looks at all of them, with their states.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from google.protobuf.message import DecodeError
+
+from webtable.errors import NotFound, TableNotFound
+from webtable.store.hbase.meta import Place
+from webtable.store.hbase.proto import base_pb2, client_pb2, status_pb2
+from webtable.store.hbase.retry import Attempts
+from webtable.store.hbase.tables import TableWork
+from webtable.store.hbase.wire import NotHBase, Server
+from webtable.store.load import CompactionState, Region
+from webtable.store.model import Row
+
+__all__ = ["RegionRow", "RegionRows", "ServerId"]
+
+MEGABYTE = 1 << 20
+OPEN = "OPEN"
+_COLUMNS = (b"regioninfo", b"server", b"serverstartcode", b"state")
+_COMPACTIONS: dict[int, CompactionState] = {0: "NONE", 1: "MINOR", 2: "MAJOR", 3: "MAJOR_AND_MINOR"}
+
+
+class ServerId(NamedTuple):
+    """A server as administration knows it: started again at its address, it is another one."""
+
+    host: str
+    port: int
+    start_code: int
+
+    def __str__(self) -> str:
+        return f"{self.host},{self.port},{self.start_code}"
+
+    @property
+    def address(self) -> Server:
+        """Where it is."""
+        return Server(self.host, self.port)
+
+    def message(self) -> base_pb2.ServerName:
+        """Returns it as messages carry it."""
+        return base_pb2.ServerName(host_name=self.host, port=self.port, start_code=self.start_code)
+
+    @classmethod
+    def of(cls, message: base_pb2.ServerName) -> ServerId:
+        """Returns the server that a message names."""
+        return cls(message.host_name, message.port, message.start_code)
+
+
+class RegionRow(NamedTuple):
+    """A region's row in the meta table; `server` is None while no server has it."""
+
+    name: bytes
+    table: bytes
+    start: bytes
+    stop: bytes
+    region_id: int
+    server: ServerId | None
+    state: str
+
+    @property
+    def encoded_name(self) -> str:
+        """The hash by which administration knows the region."""
+        return self.name.rstrip(b".").rpartition(b".")[2].decode()
+
+    @property
+    def specifier(self) -> base_pb2.RegionSpecifier:
+        """The region as the master wants it named."""
+        kind = base_pb2.RegionSpecifier.ENCODED_REGION_NAME
+        return base_pb2.RegionSpecifier(type=kind, value=self.encoded_name.encode())
+
+    def place(self) -> Place | None:
+        """Returns the region as calls to it need it; None while no server has it."""
+        if self.server is None:
+            return None
+        address, code = self.server.address, self.server.start_code
+        return Place(self.name, self.table, self.start, self.stop, self.region_id, address, code)
+
+    def region(self, table: str, load: status_pb2.RegionLoad | None) -> Region:
+        """Returns the region as the public sees it, with its load where a server told it."""
+        known = load or status_pb2.RegionLoad()
+        return Region(
+            table=table,
+            name=self.encoded_name,
+            start=self.start,
+            stop=self.stop,
+            server=str(self.server) if self.server else None,
+            size_bytes=known.storefile_size_MB * MEGABYTE if load else None,
+            full_name=self.name,
+            state=self.state,
+            memory_bytes=known.mem_store_size_MB * MEGABYTE if load else None,
+            store_files=known.storefiles if load else None,
+            reads=known.read_requests_count if load else None,
+            writes=known.write_requests_count if load else None,
+            locality=known.data_locality if load else None,
+            compaction=compaction_of(known),
+            last_major_compaction_ms=known.last_major_compaction_ts or None,
+        )
+
+
+def compaction_of(load: status_pb2.RegionLoad) -> CompactionState | None:
+    """Returns what a region is compacting; None where its server does not say."""
+    return _COMPACTIONS[load.compaction_state] if load.HasField("compaction_state") else None
+
+
+class RegionRows(TableWork):
+    """Finds regions in the meta table, as they are now."""
+
+    def _rows(self, full: bytes) -> list[RegionRow]:
+        """Returns the regions of a table in key order, in whatever state they are.
+
+        Raises:
+            TableNotFound: there is no such table.
+        """
+        scan = _scan(b"%b,," % full, b"%b ,," % full)
+        rows = self._scan_rows(scan)
+        if not rows:
+            shown = self._names.shown(full) or full.decode()
+            known = self.list_tables()
+            if shown not in known:
+                raise TableNotFound(shown, known)
+        return rows
+
+    def _all_rows(self) -> list[RegionRow]:
+        """Returns the regions of all tables that the store sees."""
+        rows = self._scan_rows(_scan(b"", b""))
+        return [row for row in rows if self._names.shown(row.table) is not None]
+
+    def _find(self, region: str | Region) -> RegionRow:
+        """Returns a region as it is now.
+
+        Raises:
+            NotFound: there is none of that name, or no longer.
+        """
+        if isinstance(region, Region) and region.full_name:
+            scan = _scan(region.full_name, region.full_name + b"\0")
+            found, name = self._scan_rows(scan), region.name
+        else:
+            name = region.name if isinstance(region, Region) else region
+            # The whole name, as HBase shows it, ends in the short one.
+            short = name.rstrip(".").rpartition(".")[2]
+            found = [row for row in self._all_rows() if row.encoded_name == short]
+        if not found:
+            raise NotFound(
+                "region", name, hint="list the regions again: it may have been split or merged"
+            )
+        return found[0]
+
+    def _scan_rows(self, scan: client_pb2.Scan) -> list[RegionRow]:
+        def ask(attempts: Attempts) -> list[RegionRow]:
+            fresh = client_pb2.Scan()
+            fresh.CopyFrom(scan)  # reading on in pages changes it
+            return list(_parsed(self._cluster.meta.rows(fresh, attempts.deadline)))
+
+        return self._ask(ask)
+
+    def _shown(self, full: bytes) -> str:
+        return self._names.shown(full) or full.decode()
+
+
+def _scan(start: bytes, stop: bytes) -> client_pb2.Scan:
+    column = client_pb2.Column(family=b"info", qualifier=_COLUMNS)
+    return client_pb2.Scan(column=[column], start_row=start, stop_row=stop)
+
+
+def _parsed(rows: Iterator[Row]) -> Iterator[RegionRow]:
+    for row in rows:
+        info = row.value(b"info:regioninfo")
+        if not info:
+            continue
+        try:
+            region = base_pb2.RegionInfo.FromString(info.removeprefix(b"PBUF"))
+            server = _server(row)
+        except (DecodeError, ValueError) as exc:
+            raise NotHBase(f"row {row.key!r:.200} of the meta table is unreadable", None) from exc
+        if region.split or region.offline:
+            continue  # the parent of a split; its daughters have rows of their own
+        state = (row.value(b"info:state") or b"OPEN").decode("ascii", "replace")
+        namespace, name = region.table_name.namespace, region.table_name.qualifier
+        yield RegionRow(
+            name=row.key,
+            table=name if namespace == b"default" else b"%b:%b" % (namespace, name),
+            start=region.start_key,
+            stop=region.end_key,
+            region_id=region.region_id,
+            server=server if state == OPEN else None,
+            state=state,
+        )
+
+
+def _server(row: Row) -> ServerId | None:
+    address, code = row.value(b"info:server"), row.value(b"info:serverstartcode")
+    if not address:
+        return None
+    host, _, port = address.decode().rpartition(":")
+    return ServerId(host, int(port), int.from_bytes(code or b"", "big"))

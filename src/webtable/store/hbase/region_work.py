@@ -1,0 +1,180 @@
+"""Moves, splits and merges of regions, through the master."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from webtable.errors import InvalidRequest, NotFound, RegionBusy, TableDisabled
+from webtable.store.hbase.procedures import Procedure, on_refusal, wait_for
+from webtable.store.hbase.proto import master_pb2
+from webtable.store.hbase.region_rows import OPEN, RegionRow, ServerId
+from webtable.store.hbase.retry import Attempts
+from webtable.store.hbase.upkeep import Upkeep
+from webtable.store.hbase.wire import RemoteError
+from webtable.store.load import Region
+from webtable.store.mutation import check_row_key
+
+__all__ = ["RegionWork"]
+
+
+class RegionWork(Upkeep):
+    """Changes which regions there are, and which server has them."""
+
+    def move(self, region: str | Region, server: str | None = None) -> str:
+        """Moves a region; see `Admin.move`."""
+        self._check_writable()
+        row = self._open_row(region)
+        attempts = self._attempts(self._shown(row.table))
+        target = self._target(row, server)
+        if row.server == target:
+            return str(target)
+        request = master_pb2.MoveRegionRequest(region=row.specifier)
+        if target is not None:
+            request.dest_server_name.CopyFrom(target.message())
+        kind = master_pb2.MoveRegionResponse
+        with on_refusal("UnknownRegionException", lambda _: NotFound("region", row.encoded_name)):
+            self._call("MoveRegion", request, kind, attempts)
+        arrived = self._arrived(row, attempts)
+        self._cluster.regions.forget(row.table)
+        if target is not None and arrived != target:
+            raise RegionBusy(
+                f"region '{row.encoded_name}' could not be opened by {target}, it is on {arrived}",
+                hint="try again, or look at the log of that server",
+            )
+        return str(arrived)
+
+    def _target(self, row: RegionRow, server: str | None) -> ServerId | None:
+        if server is not None:
+            return self._live_server(server)
+        if not set(self._live_servers()) - {row.server}:
+            raise InvalidRequest(
+                f"there is no other server to move region '{row.encoded_name}' to",
+                hint="start another region server",
+            )
+        return None
+
+    def _arrived(self, row: RegionRow, attempts: Attempts) -> ServerId:
+        now = [row]
+
+        def is_open() -> bool:
+            now[0] = self._find(row.region(attempts.table, None))
+            return now[0].server is not None
+
+        wait_for(is_open, attempts, f"moving region '{row.encoded_name}'")
+        arrived = now[0].server
+        assert arrived is not None
+        return arrived
+
+    def split(self, table: str, at: bytes | None = None) -> None:
+        """Splits a region of a table, or all of them; see `Admin.split`."""
+        self._check_writable()
+        rows = self._enabled_rows(table)
+        if at is not None:
+            check_row_key(at)
+            (row,) = [each for each in rows if _holds(each, at)]
+            self._split(row, at)
+            return
+
+        def split(row: RegionRow) -> NotSplittable | None:
+            try:
+                self._split(row, None)
+            except NotSplittable as exc:
+                return exc
+            return None
+
+        refusals = self._each(split, rows)
+        if all(refusals):
+            raise refusals[0] or AssertionError
+
+    def split_region(self, region: str | Region, at: bytes | None = None) -> None:
+        """Splits one region; see `Admin.split_region`."""
+        self._check_writable()
+        if at is not None:
+            check_row_key(at)
+        self._split(self._open_row(region), at)
+
+    def _split(self, row: RegionRow, at: bytes | None) -> None:
+        if at is not None and (at == row.start or not _holds(row, at)):
+            raise InvalidRequest(
+                f"split key {at!r:.80} is not inside region '{row.encoded_name}'"
+                f" from {row.start!r:.80} to {row.stop!r:.80}",
+                hint="take a row key after its first and before its end",
+            )
+        table = self._shown(row.table)
+        request = master_pb2.SplitTableRegionRequest(split_row=at)
+        region = request.region_info
+        region.region_id = row.region_id
+        region.table_name.CopyFrom(self._names.message(table))
+        region.start_key, region.end_key = row.start, row.stop
+        what = f"splitting region '{row.encoded_name}' of table '{table}'"
+        kind = master_pb2.SplitTableRegionResponse
+
+        def explain(refusal: RemoteError) -> NotSplittable:
+            which = f"region '{row.encoded_name}' of table '{table}'"
+            if "bestSplit" in refusal.detail:
+                hint = "name a row key; a middle is known once there are rows on both sides of it"
+                return NotSplittable(f"{which} has no middle to split at", hint=hint)
+            return NotSplittable(f"{which} cannot be split: {refusal.detail}", hint=_SHARED)
+
+        with on_refusal("DoNotRetryIOException", explain):
+            self._run(Procedure("SplitRegion", request, kind, what), self._attempts(table))
+        self._cluster.regions.forget(row.table)
+
+    def merge(self, regions: Sequence[str | Region]) -> None:
+        """Merges regions; see `Admin.merge`."""
+        self._check_writable()
+        rows = sorted((self._open_row(each) for each in regions), key=lambda row: row.start)
+        _check_adjacent(rows)
+        table = self._shown(rows[0].table)
+        request = master_pb2.MergeTableRegionsRequest(region=[row.specifier for row in rows])
+        kind = master_pb2.MergeTableRegionsResponse
+        what = f"merging {len(rows)} regions of table '{table}'"
+
+        def explain(refusal: RemoteError) -> InvalidRequest:
+            return InvalidRequest(f"HBase refuses to merge them: {refusal.detail}", hint=_SHARED)
+
+        with (
+            on_refusal("MergeRegionException", explain),
+            on_refusal("DoNotRetryIOException", explain),
+        ):
+            self._run(Procedure("MergeTableRegions", request, kind, what), self._attempts(table))
+        self._cluster.regions.forget(rows[0].table)
+
+    def _open_row(self, region: str | Region) -> RegionRow:
+        row = self._enabled_row(region)
+        if row.server is None:
+            table = self._shown(row.table)
+            if not self.is_enabled(table):
+                raise TableDisabled(table)
+            raise RegionBusy(
+                f"region '{row.encoded_name}' is {row.state}, not {OPEN}", hint="try again later"
+            )
+        return row
+
+
+_SHARED = (
+    "a region fresh from a split or a merge shares files with what it was made from: compact it"
+    " (major), then move it or wait some minutes until those are out of use"
+)
+
+
+class NotSplittable(InvalidRequest):
+    """A region cannot be split, now or in the middle."""
+
+
+def _holds(row: RegionRow, key: bytes) -> bool:
+    return row.start <= key and (not row.stop or key < row.stop)
+
+
+def _check_adjacent(rows: Sequence[RegionRow]) -> None:
+    if len({row.name for row in rows}) < 2 or len({row.name for row in rows}) < len(rows):
+        raise InvalidRequest(
+            "a merge needs at least two regions, each once", hint="name regions that are neighbours"
+        )
+    for one, other in pairwise(rows):
+        if one.table != other.table or one.stop != other.start:
+            raise InvalidRequest(
+                f"region '{other.encoded_name}' does not follow region '{one.encoded_name}'",
+                hint="merge regions of one table where each begins at the end of the one before",
+            )

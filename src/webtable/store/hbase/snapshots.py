@@ -1,0 +1,176 @@
+"""Snapshots of tables, through the master."""
+
+from __future__ import annotations
+
+from webtable.errors import (
+    AlreadyExists,
+    InvalidRequest,
+    NotFound,
+    RegionBusy,
+    TableExists,
+    TableNotFound,
+    WebTableError,
+)
+from webtable.store.admin import check_snapshot_name
+from webtable.store.hbase.procedures import Procedure, on_refusal, wait_for
+from webtable.store.hbase.proto import master_pb2
+from webtable.store.hbase.region_work import RegionWork
+from webtable.store.hbase.retry import Attempts
+from webtable.store.hbase.wire import RemoteError
+from webtable.store.load import Snapshot
+
+__all__ = ["SnapshotWork"]
+
+
+class SnapshotWork(RegionWork):
+    """Takes, restores, clones and deletes snapshots."""
+
+    def snapshots(self) -> list[Snapshot]:
+        """Returns the snapshots of the store's tables; see `Admin.snapshots`."""
+        found = []
+        for each in self._completed(self._cluster.attempts()):
+            table = self._names.shown(each.table.encode())
+            if table is not None:
+                found.append(
+                    Snapshot(
+                        name=each.name,
+                        table=table,
+                        created_ms=each.creation_time or None,
+                        owner=each.owner or None,
+                        ttl_seconds=each.ttl if 0 < each.ttl < _FOREVER else None,
+                    )
+                )
+        return sorted(found)
+
+    def take_snapshot(self, name: str, table: str) -> None:
+        """Takes a snapshot; see `Admin.take_snapshot`."""
+        self._check_writable()
+        check_snapshot_name(name)
+        enabled = self.is_enabled(table)
+        attempts = self._attempts(table)
+        if any(each.name == name for each in self._completed(attempts)):
+            raise AlreadyExists("snapshot", name, hint="take another name, or delete it first")
+        kinds = master_pb2.SnapshotDescription
+        described = kinds(
+            name=name,
+            table=self._full(table).decode(),
+            type=kinds.FLUSH if enabled else kinds.DISABLED,
+        )
+        request = master_pb2.SnapshotRequest(
+            snapshot=described, nonce_group=self._cluster.nonce_group, nonce=self._cluster.nonce()
+        )
+
+        what = f"taking snapshot '{name}' of table '{table}'"
+        number = 0
+
+        # Sent again after its answer was lost, a request may meet its own work.
+        def exists(_: RemoteError) -> AlreadyExists | None:
+            return None if attempts.maybe_applied else AlreadyExists("snapshot", name)
+
+        def busy(refusal: RemoteError) -> RegionBusy | None:
+            if attempts.maybe_applied:
+                return None
+            return RegionBusy(f"{what} was refused: {refusal.detail}", hint="try again later")
+
+        with (
+            on_refusal("SnapshotExistsException", exists),
+            on_refusal("SnapshotCreationException", busy),
+        ):
+            kind = master_pb2.SnapshotResponse
+            number = self._call("Snapshot", request, kind, attempts).proc_id
+        if number > 0:
+            self._follow(number, what, attempts)
+        else:
+            self._await_snapshot(described, what, attempts)
+
+    def _await_snapshot(
+        self, described: master_pb2.SnapshotDescription, what: str, attempts: Attempts
+    ) -> None:
+        question = master_pb2.IsSnapshotDoneRequest(snapshot=described)
+        kind = master_pb2.IsSnapshotDoneResponse
+        attempts.is_patient = True
+
+        def failed(refusal: RemoteError) -> WebTableError:
+            return InvalidRequest(f"{what} failed: {refusal.detail}", hint="take it again")
+
+        def is_done() -> bool:
+            return self._call("IsSnapshotDone", question, kind, attempts).done
+
+        # The master that is asked may be another than the one that was at work, and know nothing.
+        with (
+            on_refusal("HBaseSnapshotException", failed),
+            on_refusal("UnknownSnapshotException", failed),
+            on_refusal("SnapshotCreationException", failed),
+        ):
+            wait_for(is_done, attempts, what)
+
+    def restore_snapshot(self, name: str) -> None:
+        """Restores a table from a snapshot; see `Admin.restore_snapshot`."""
+        self._check_writable()
+        snapshot = self._snapshot(name)
+        is_enabled = False
+        try:
+            is_enabled = self.is_enabled(snapshot.table)
+        except TableNotFound:
+            self._restore(snapshot, snapshot.table)
+            return
+        if is_enabled:
+            raise InvalidRequest(
+                f"table '{snapshot.table}' is enabled, so snapshot '{name}' cannot be restored",
+                hint="disable it first; what was written since the snapshot will be lost",
+            )
+        self._restore(snapshot, snapshot.table)
+
+    def clone_snapshot(self, name: str, table: str) -> None:
+        """Makes a new table of a snapshot; see `Admin.clone_snapshot`."""
+        self._check_writable()
+        snapshot = self._snapshot(name)
+        full = self._full(table)
+        # The master would restore over a table that is there.
+        state = self._ask(
+            lambda attempts: self._cluster.meta.table_state(full, attempts.deadline), table
+        )
+        if state is not None:
+            raise TableExists(table)
+        self._ensure_namespace(table, self._attempts(table))
+        self._restore(snapshot, table)
+
+    def delete_snapshot(self, name: str) -> None:
+        """Removes a snapshot; see `Admin.delete_snapshot`."""
+        self._check_writable()
+        snapshot = self._snapshot(name)
+        attempts = self._attempts()
+        request = master_pb2.DeleteSnapshotRequest()
+        request.snapshot.name = snapshot.name
+        kind = master_pb2.DeleteSnapshotResponse
+
+        def gone(_: RemoteError) -> NotFound | None:
+            return None if attempts.maybe_applied else NotFound("snapshot", name)
+
+        with on_refusal("SnapshotDoesNotExistException", gone):
+            self._call("DeleteSnapshot", request, kind, attempts)
+
+    def _restore(self, snapshot: Snapshot, table: str) -> None:
+        full = self._full(table)
+        request = master_pb2.RestoreSnapshotRequest()
+        request.snapshot.name = snapshot.name
+        request.snapshot.table = full.decode()
+        kind = master_pb2.RestoreSnapshotResponse
+        what = f"making table '{table}' from snapshot '{snapshot.name}'"
+        self._run(Procedure("RestoreSnapshot", request, kind, what), self._attempts(table))
+        self._cluster.regions.forget(full)
+
+    def _snapshot(self, name: str) -> Snapshot:
+        known = {each.name: each for each in self.snapshots()}
+        if name not in known:
+            raise NotFound("snapshot", name, known)
+        return known[name]
+
+    def _completed(self, attempts: Attempts) -> list[master_pb2.SnapshotDescription]:
+        request = master_pb2.GetCompletedSnapshotsRequest()
+        kind = master_pb2.GetCompletedSnapshotsResponse
+        answer = self._cluster.call_master("GetCompletedSnapshots", request, kind, attempts)
+        return list(answer.snapshots)
+
+
+_FOREVER = 2**31 - 1

@@ -1,0 +1,329 @@
+"""The upkeep of regions: sizes, flushes and compactions, at the region servers themselves.
+
+All regions of a table are worked on at once. A region that is split or merged meanwhile is replaced
+by those that hold its rows now, so that nothing of the table is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from google.protobuf.message import Message
+
+from webtable.errors import FamilyNotFound, TableDisabled
+from webtable.store.hbase.cluster import ADMIN, address_region
+from webtable.store.hbase.meta import Place
+from webtable.store.hbase.procedures import wait_for
+from webtable.store.hbase.proto import admin_pb2, base_pb2, status_pb2
+from webtable.store.hbase.region_rows import MEGABYTE, RegionRow, ServerId, compaction_of
+from webtable.store.hbase.retry import Attempts
+from webtable.store.hbase.servers import ServerWork
+from webtable.store.hbase.wire import RpcError
+from webtable.store.load import CompactionState, FamilyStats, Region, TableStats
+
+__all__ = ["Upkeep"]
+
+M = TypeVar("M", bound=Message)
+_LOAD_SECONDS = 10.0
+
+
+class RegionGone(Exception):
+    """A region is no longer: it was split or merged away."""
+
+
+class Upkeep(ServerWork):
+    """Looks after the files of regions."""
+
+    # Sizes
+
+    def regions(self, table: str | None = None, *, server: str | None = None) -> list[Region]:
+        """Returns regions with their load; see `Admin.regions`."""
+        rows = self._all_rows() if table is None else self._rows(self._full(table))
+        if server is not None:
+            chosen = self._live_server(server)
+            rows = [row for row in rows if row.server == chosen]
+        name = None if table is None else self._message(table)
+        loads = self._loads(rows, name)
+        found = [row.region(self._shown(row.table), loads.get(row.name)) for row in rows]
+        return found if table is not None else sorted(found, key=lambda each: each.table)
+
+    def region(self, name: str) -> Region:
+        """Returns one region; see `Admin.region`."""
+        row = self._find(name)
+        shown = self._shown(row.table)
+        return row.region(shown, self._loads([row], self._message(shown)).get(row.name))
+
+    def stats(self, table: str) -> TableStats:
+        """Returns a table's sizes; HBase does not count its cells.
+
+        It knows sizes by region only, in whole megabytes, so a family's are known only where it is
+        alone in its table.
+        """
+        names = [family.name for family in self.describe_table(table).families]
+        rows = self._rows(self._full(table))
+        loads = self._loads(rows, self._message(table))
+        disk = memory = None
+        if len(loads) == len(rows):
+            disk = sum(load.storefile_size_MB for load in loads.values()) * MEGABYTE
+            memory = sum(load.mem_store_size_MB for load in loads.values()) * MEGABYTE
+        files = self._files_by_family(table, rows) if disk is not None else {}
+        alone = len(names) == 1
+        families = [
+            FamilyStats(
+                family=name,
+                disk_bytes=disk if alone else None,
+                memory_bytes=memory if alone else None,
+                cells=None,
+                files=files.get(name, 0) if disk is not None else None,
+            )
+            for name in names
+        ]
+        return TableStats(table, tuple(families), disk, memory)
+
+    def compaction_state(self, table: str) -> CompactionState:
+        """Returns what is being compacted; see `Admin.compaction_state`."""
+        rows = self._enabled_rows(table)
+        loads = self._loads(rows, self._message(table)).values()
+        states = {compaction_of(load) for load in loads} - {None, "NONE"}
+        if not states:
+            return "NONE"
+        return "MAJOR_AND_MINOR" if len(states) > 1 else states.pop() or "NONE"
+
+    def _loads(
+        self, rows: Sequence[RegionRow], table: base_pb2.TableName | None
+    ) -> dict[bytes, status_pb2.RegionLoad]:
+        """Returns what their servers say about regions just now, of those that answer."""
+        servers = sorted({row.server for row in rows if row.server is not None})
+        request = admin_pb2.GetRegionLoadRequest(table_name=table)
+        kind = admin_pb2.GetRegionLoadResponse
+        wanted = {row.name for row in rows}
+
+        def ask(server: ServerId) -> Sequence[status_pb2.RegionLoad]:
+            for _ in range(2):  # a connection that broke while nobody used it is made again
+                try:
+                    connection = self._cluster.connections.to(server.address, ADMIN, _LOAD_SECONDS)
+                    answer = connection.call("GetRegionLoad", request, kind, _LOAD_SECONDS)
+                except RpcError:
+                    continue
+                return answer.message.region_loads
+            return ()
+
+        found = (load for loads in self._each(ask, servers) for load in loads)
+        return {
+            load.region_specifier.value: load
+            for load in found
+            if load.region_specifier.value in wanted
+        }
+
+    def _files_by_family(self, table: str, rows: Sequence[RegionRow]) -> dict[str, int]:
+        def count(place: Place) -> None:
+            for path in self._files(place, self._cluster.attempts(table)):
+                family = path.split("/")[-2]
+                counts[family] = counts.get(family, 0) + 1
+
+        counts: dict[str, int] = {}
+        self._over(rows, count)
+        return counts
+
+    # Flushes
+
+    def flush(self, table: str) -> None:
+        """Writes what is in memory to files; returns when nothing is left in memory."""
+        self._check_writable()
+        self._over(self._enabled_rows(table), self._flush)
+
+    def flush_region(self, region: str | Region) -> None:
+        """Flushes one region; see `Admin.flush_region`."""
+        self._check_writable()
+        self._over([self._enabled_row(region)], self._flush)
+
+    def flush_server(self, server: str) -> None:
+        """Flushes the regions of one server; see `Admin.flush_server`."""
+        self._check_writable()
+        chosen = self._live_server(server)
+        self._over([row for row in self._all_rows() if row.server == chosen], self._flush)
+
+    def _flush(self, place: Place) -> None:
+        attempts = self._attempts(self._shown(place.table))
+
+        def is_flushed() -> bool:
+            request = admin_pb2.FlushRegionRequest()
+            kind = admin_pb2.FlushRegionResponse
+            answer = self._on_region(place, "FlushRegion", request, kind, attempts)
+            # "Not flushed" may mean that there was nothing, or that the region could not just now.
+            return answer.flushed or self._is_memory_empty(place)
+
+        wait_for(is_flushed, attempts, f"flushing table '{attempts.table}'")
+
+    def _is_memory_empty(self, place: Place) -> bool:
+        rows = [row for row in self._rows(place.table) if row.name == place.name]
+        if not rows:
+            raise RegionGone(place.name)
+        load = self._loads(rows, self._message(self._shown(place.table))).get(place.name)
+        return load is not None and load.mem_store_size_MB == 0  # rounded up: 0 means empty
+
+    # Compactions
+
+    def major_compact(self, table: str) -> None:
+        """Flushes and rewrites all files; returns when the old ones are out of use."""
+        self.compact(table, major=True)
+
+    def compact(
+        self, table: str, family: str | None = None, *, major: bool = False, wait: bool = True
+    ) -> None:
+        """Compacts a table; see `Admin.compact`."""
+        self._check_writable()
+        rows = self._enabled_rows(table)
+        self._compact_rows(rows, table, family, major=major, wait=wait)
+
+    def compact_region(
+        self,
+        region: str | Region,
+        family: str | None = None,
+        *,
+        major: bool = False,
+        wait: bool = True,
+    ) -> None:
+        """Compacts one region; see `Admin.compact_region`."""
+        self._check_writable()
+        row = self._enabled_row(region)
+        self._compact_rows([row], self._shown(row.table), family, major=major, wait=wait)
+
+    def _compact_rows(
+        self,
+        rows: Sequence[RegionRow],
+        table: str,
+        family: str | None,
+        *,
+        major: bool,
+        wait: bool,
+    ) -> None:
+        families: list[bytes] = []
+        if family is not None:
+            known = [each.name for each in self.describe_table(table).families]
+            if family not in known:
+                raise FamilyNotFound(table, family, known)
+            families = [family.encode()]
+        # A compaction keeps what scanners that are still open could ask for.
+        self._cluster.finish_background()
+
+        def work(place: Place) -> None:
+            if major:
+                self._flush(place)
+            if not wait:
+                self._request(place, families, self._attempts(table), major=major)
+            elif major:
+                self._rewrite(place, families)
+            else:
+                attempts = self._attempts(table)
+                self._request(place, families, attempts, major=False)
+                self._wait_until_idle(place, attempts)
+
+        self._over(rows, work)
+
+    def _rewrite(self, place: Place, families: Sequence[bytes]) -> None:
+        attempts = self._attempts(self._shown(place.table))
+        old = self._files(place, attempts, families)
+        if not old:
+            return
+
+        def is_compacted() -> bool:
+            # A compaction that runs already keeps a major one from starting. So: let it end,
+            # start ours, let that end, and believe it only when every old file is gone.
+            self._wait_until_idle(place, attempts)
+            self._request(place, families, attempts, major=True)
+            self._wait_until_idle(place, attempts)
+            return old.isdisjoint(self._files(place, attempts, families))
+
+        wait_for(is_compacted, attempts, f"the compaction of table '{attempts.table}'")
+
+    def _request(
+        self, place: Place, families: Sequence[bytes], attempts: Attempts, *, major: bool
+    ) -> None:
+        kind = admin_pb2.CompactRegionResponse
+        request = admin_pb2.CompactRegionRequest(major=major)
+        if families:
+            request.family = families[0]
+        self._on_region(place, "CompactRegion", request, kind, attempts)
+
+    def _wait_until_idle(self, place: Place, attempts: Attempts) -> None:
+        def is_idle() -> bool:
+            request = admin_pb2.GetRegionInfoRequest(compaction_state=True)
+            kind = admin_pb2.GetRegionInfoResponse
+            answer = self._on_region(place, "GetRegionInfo", request, kind, attempts)
+            return answer.compaction_state == kind.NONE
+
+        wait_for(is_idle, attempts, f"the compaction of table '{attempts.table}'")
+
+    def _files(
+        self, place: Place, attempts: Attempts, families: Sequence[bytes] = ()
+    ) -> frozenset[str]:
+        request = admin_pb2.GetStoreFileRequest(family=families)
+        kind = admin_pb2.GetStoreFileResponse
+        answer = self._on_region(place, "GetStoreFile", request, kind, attempts)
+        return frozenset(answer.store_file)
+
+    # Regions that come and go
+
+    def _enabled_rows(self, table: str) -> list[RegionRow]:
+        if not self.is_enabled(table):
+            raise TableDisabled(table)
+        return self._rows(self._full(table))
+
+    def _enabled_row(self, region: str | Region) -> RegionRow:
+        row = self._find(region)
+        if row.server is None and not self.is_enabled(self._shown(row.table)):
+            raise TableDisabled(self._shown(row.table))
+        return row
+
+    def _over(self, rows: Sequence[RegionRow], work: Callable[[Place], None]) -> None:
+        """Does some work in regions, and in those that hold their rows when they are gone."""
+
+        def one(row: RegionRow) -> list[RegionRow]:
+            try:
+                work(row.place() or self._located(row))
+            except RegionGone:
+                return [other for other in self._rows(row.table) if _overlap(row, other)]
+            return []
+
+        waiting = list(rows)
+        while waiting:
+            gone = self._each(one, waiting)
+            # Two that were merged leave one successor.
+            waiting = list({row.name: row for found in gone for row in found}.values())
+
+    def _located(self, region: RegionRow | Place) -> Place:
+        """Returns where a region is now, as soon as some server has it."""
+
+        def ask(attempts: Attempts) -> Place:
+            return self._cluster.regions.locate(region.table, region.start, attempts.deadline)
+
+        place = self._ask(ask, self._shown(region.table))
+        if place.name != region.name:
+            raise RegionGone(region.name)
+        return place
+
+    def _on_region(
+        self, place: Place, method: str, request: Message, kind: type[M], attempts: Attempts
+    ) -> M:
+        """Calls the server of exactly this region, wherever it goes.
+
+        Raises:
+            RegionGone: it was split or merged away.
+        """
+        deadline = attempts.deadline
+        while True:
+            try:
+                address_region(request, place)
+                server = place.server
+                connection = self._cluster.connections.to(server, ADMIN, deadline.attempt())
+                return connection.call(method, request, kind, deadline.attempt()).message
+            except RpcError as exc:
+                self._cluster.recover(place, exc, attempts)
+            place = self._located(place)
+
+
+def _overlap(one: RegionRow, other: RegionRow) -> bool:
+    begins_before = not one.stop or other.start < one.stop
+    return begins_before and (not other.stop or one.start < other.stop)

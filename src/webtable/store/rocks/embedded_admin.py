@@ -1,0 +1,337 @@
+"""Administration of an embedded store: a cluster of one server, which is this process.
+
+The regions of a table are the ranges between its split keys; they share the table's files, so what
+looks after one of them looks after all. What needs several servers is refused.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from itertools import pairwise
+
+from webtable.errors import AlreadyExists, FamilyNotFound, InvalidRequest, NotFound
+from webtable.store.admin import Admin, check_namespace_name
+from webtable.store.load import (
+    Balanced,
+    ClusterReport,
+    CompactionState,
+    FamilyStats,
+    Namespace,
+    Region,
+    RegionServer,
+    Snapshot,
+    TableStats,
+)
+from webtable.store.rocks.admin import RocksAdmin
+from webtable.store.rocks.catalog import OpenFamily, OpenTable
+from webtable.store.rocks.compaction import compact_family
+from webtable.store.rocks.database import Database
+from webtable.store.rocks.visibility import current_ms
+
+__all__ = ["EmbeddedAdmin"]
+
+SERVER = "embedded"
+_DEFAULT_NAMESPACE = "default"
+# The attribute of a table or family, as in HBase: milliseconds for which delete markers stay.
+_PURGE_AFTER = "hbase.hstore.time.to.purge.deletes"
+_LEVELS = 7  # RocksDB's default
+
+
+class EmbeddedAdmin(Admin):
+    """What can be looked after in one process. See `Admin` for the contract."""
+
+    def __init__(
+        self, database: Database, catalog: RocksAdmin, translated: AbstractContextManager[None]
+    ) -> None:
+        self._database = database
+        self._catalog = catalog
+        self._translated = translated
+        self._opened_ms = int(time.time() * 1000)
+        self._compacting: list[str] = []
+        self._lock = threading.Lock()
+
+    # Tables and namespaces
+
+    def enable_table(self, table: str) -> None:
+        with self._translated:
+            self._catalog.set_enabled(table, is_enabled=True)
+
+    def disable_table(self, table: str) -> None:
+        with self._translated:
+            self._catalog.set_enabled(table, is_enabled=False)
+
+    def is_enabled(self, table: str) -> bool:
+        with self._translated:
+            self._catalog.follow()
+            self._catalog.known(table)
+            return table in self._catalog.tables
+
+    def namespaces(self) -> list[Namespace]:
+        with self._translated:
+            self._catalog.follow()
+            counts = dict.fromkeys({_DEFAULT_NAMESPACE, *self._catalog.namespaces}, 0)
+            for name in self._catalog.names():
+                namespace = name.rpartition(":")[0] or _DEFAULT_NAMESPACE
+                # Stores made before namespaces were written down have tables in them.
+                counts[namespace] = counts.get(namespace, 0) + 1
+        return sorted(Namespace(*item) for item in counts.items())
+
+    def create_namespace(self, name: str) -> None:
+        if check_namespace_name(name) in {each.name for each in self.namespaces()}:
+            raise AlreadyExists("namespace", name)
+        with self._translated:
+            self._catalog.set_namespace(name, is_there=True)
+
+    def drop_namespace(self, name: str) -> None:
+        check_namespace_name(name)
+        tables = {each.name: each.tables for each in self.namespaces()}
+        if name == _DEFAULT_NAMESPACE:
+            raise InvalidRequest(
+                f"namespace '{name}' is the store's own", hint="it cannot be dropped"
+            )
+        if name not in tables:
+            raise NotFound("namespace", name, tables)
+        if tables[name]:
+            raise InvalidRequest(
+                f"namespace '{name}' has {tables[name]:,} tables", hint="drop its tables first"
+            )
+        with self._translated:
+            self._catalog.set_namespace(name, is_there=False)
+
+    # Regions
+
+    def regions(self, table: str | None = None, *, server: str | None = None) -> list[Region]:
+        if server is not None:
+            _check_server(server)
+        with self._translated:
+            self._catalog.follow()
+            names = self._catalog.names() if table is None else [table]
+            return [region for name in names for region in self._regions(name)]
+
+    def _regions(self, name: str) -> list[Region]:
+        table = self._catalog.known(name)
+        stats = _stats(table)
+        bounds = [b"", *(bytes.fromhex(key) for key in table.entry.splits), b""]
+        alone = len(bounds) == 2  # else RocksDB knows their sizes together only
+        is_open = name in self._catalog.tables
+        return [
+            Region(
+                table=name,
+                name=f"{name},{number}",
+                start=start,
+                stop=stop,
+                server=SERVER if is_open else None,
+                size_bytes=stats.disk_bytes if alone else None,
+                full_name=f"{name},{number}".encode(),
+                state="OPEN" if is_open else "CLOSED",
+                memory_bytes=stats.memory_bytes if alone else None,
+                store_files=sum(each.files or 0 for each in stats.families) if alone else None,
+                locality=1.0,
+                compaction=self._compaction(table),
+            )
+            for number, (start, stop) in enumerate(pairwise(bounds))
+        ]
+
+    def region(self, name: str) -> Region:
+        table = name.rpartition(",")[0]
+        with self._translated:
+            self._catalog.follow()
+            known = self._regions(table) if table in self._catalog.names() else []
+        for region in known:
+            if region.name == name:
+                return region
+        raise NotFound("region", name, (each.name for each in known))
+
+    def stats(self, table: str) -> TableStats:
+        with self._translated:
+            self._catalog.follow()
+            return _stats(self._catalog.known(table))
+
+    def move(self, region: str | Region, server: str | None = None) -> str:
+        raise _refusal("moves no regions", "it is one server; move the directory instead")
+
+    def split(self, table: str, at: bytes | None = None) -> None:
+        raise _refusal("splits no regions", "name the split keys when creating the table")
+
+    def split_region(self, region: str | Region, at: bytes | None = None) -> None:
+        raise _refusal("splits no regions", "name the split keys when creating the table")
+
+    def merge(self, regions: Sequence[str | Region]) -> None:
+        raise _refusal("merges no regions", "their files are shared anyway; nothing is to be done")
+
+    # Upkeep
+
+    def flush(self, table: str) -> None:
+        with self._translated:
+            opened = self._writable(table)
+            self._database.flush(list(opened.entry.column_families.values()))
+
+    def flush_region(self, region: str | Region) -> None:
+        """Flushes the region's table: its regions share their files."""
+        self.flush(self._table_of(region))
+
+    def flush_server(self, server: str) -> None:
+        _check_server(server)
+        with self._translated:
+            self._catalog.check_writable()
+            names = sorted(self._catalog.tables)
+        for name in names:
+            self.flush(name)
+
+    def compact(
+        self, table: str, family: str | None = None, *, major: bool = False, wait: bool = True
+    ) -> None:
+        """Compacts a table; always waits."""
+        with self._translated:
+            opened = self._writable(table)
+            chosen = list(opened.families.values())
+            if family is not None:
+                chosen = [each for each in chosen if each.schema.name == family]
+                if not chosen:
+                    known = [each.name for each in opened.schema.families]
+                    raise FamilyNotFound(table, family, known)
+            self._database.flush(list(opened.entry.column_families.values()))
+            self._note(table, is_compacting=True)
+            try:
+                for each in chosen:
+                    self._compact(opened, each, major=major)
+            finally:
+                self._note(table, is_compacting=False)
+
+    def _compact(self, table: OpenTable, family: OpenFamily, *, major: bool) -> None:
+        if not major:
+            family.rocks.compact_range(None, None)
+            return
+        options = {**table.schema.attributes, **family.schema.attributes}
+        purge_after = options.get(_PURGE_AFTER, "0")
+        purge_after_ms = int(purge_after) if purge_after.isdecimal() else 0
+        compact_family(self._database, family, current_ms(), purge_after_ms)
+
+    def compact_region(
+        self,
+        region: str | Region,
+        family: str | None = None,
+        *,
+        major: bool = False,
+        wait: bool = True,
+    ) -> None:
+        """Compacts the region's table: its regions share their files."""
+        self.compact(self._table_of(region), family, major=major, wait=wait)
+
+    def compaction_state(self, table: str) -> CompactionState:
+        with self._translated:
+            self._catalog.follow()
+            return self._compaction(self._catalog.table(table))
+
+    def _compaction(self, table: OpenTable) -> CompactionState:
+        with self._lock:
+            if table.schema.name in self._compacting:
+                return "MAJOR"
+        running = [
+            family.rocks.property_int_value("rocksdb.num-running-compactions")
+            for family in table.families.values()
+        ]
+        return "MINOR" if any(running) else "NONE"
+
+    def _note(self, table: str, *, is_compacting: bool) -> None:
+        with self._lock:
+            (self._compacting.append if is_compacting else self._compacting.remove)(table)
+
+    # The one server
+
+    def report(self) -> ClusterReport:
+        with self._translated:
+            self._catalog.follow()
+            tables = [*self._catalog.tables.values(), *self._catalog.disabled.values()]
+            stats = [_stats(table) for table in tables]
+        families = [family for each in stats for family in each.families]
+        server = RegionServer(
+            name=SERVER,
+            address=self._database.path,
+            started_ms=self._opened_ms,
+            regions=sum(1 + len(table.entry.splits) for table in tables),
+            memory_bytes=sum(each.memory_bytes or 0 for each in stats),
+            size_bytes=sum(each.disk_bytes or 0 for each in stats),
+            store_files=sum(family.files or 0 for family in families),
+            reported_ms=int(time.time() * 1000),
+        )
+        return ClusterReport(
+            version=None,
+            cluster_id=None,
+            master=SERVER,
+            backup_masters=(),
+            servers=(server,),
+            dead_servers=(),
+            in_transition=(),
+            is_balancing=False,
+        )
+
+    def switch_balancer(self, *, on: bool) -> bool:
+        raise _refusal("has no balancer", "it is one server; there is nothing to balance")
+
+    def balance(self) -> Balanced:
+        raise _refusal("has no balancer", "it is one server; there is nothing to balance")
+
+    # Snapshots
+
+    def snapshots(self) -> list[Snapshot]:
+        raise _no_snapshots()
+
+    def take_snapshot(self, name: str, table: str) -> None:
+        raise _no_snapshots()
+
+    def restore_snapshot(self, name: str) -> None:
+        raise _no_snapshots()
+
+    def clone_snapshot(self, name: str, table: str) -> None:
+        raise _no_snapshots()
+
+    def delete_snapshot(self, name: str) -> None:
+        raise _no_snapshots()
+
+    def _writable(self, table: str) -> OpenTable:
+        self._catalog.check_writable()
+        return self._catalog.table(table)
+
+    def _table_of(self, region: str | Region) -> str:
+        return self.region(region.name if isinstance(region, Region) else region).table
+
+
+def _refusal(what: str, instead: str) -> InvalidRequest:
+    return InvalidRequest(f"the embedded store {what}", hint=instead)
+
+
+def _no_snapshots() -> InvalidRequest:
+    return _refusal("takes no snapshots", "write a checkpoint of the whole store")
+
+
+def _check_server(server: str) -> None:
+    if server != SERVER:
+        raise NotFound("server", server, [SERVER])
+
+
+def _stats(table: OpenTable) -> TableStats:
+    """Returns RocksDB's own figures of each family."""
+    families = []
+    for family in table.families.values():
+        number = family.rocks.property_int_value
+        text = family.rocks.property_value
+        levels = (text(f"rocksdb.num-files-at-level{level}") for level in range(_LEVELS))
+        families.append(
+            FamilyStats(
+                family=family.schema.name,
+                disk_bytes=number("rocksdb.total-sst-files-size") or 0,
+                memory_bytes=number("rocksdb.cur-size-all-mem-tables") or 0,
+                cells=number("rocksdb.estimate-num-keys"),
+                files=sum(int(level or 0) for level in levels),
+            )
+        )
+    return TableStats(
+        table=table.schema.name,
+        families=tuple(families),
+        disk_bytes=sum(family.disk_bytes or 0 for family in families),
+        memory_bytes=sum(family.memory_bytes or 0 for family in families),
+    )
