@@ -82,7 +82,7 @@ FAMILY_TEXT = (
             "family 'achor' is not in table 't'; has: anchor, contents; did you mean 'anchor'?",
         ),
         (remote(f"{HBASE}.TableExistsException"), errors.TableExists, "table 't' exists already"),
-        (remote(f"{HBASE}.TableNotEnabledException"), errors.InvalidRequest, "is disabled"),
+        (remote(f"{HBASE}.TableNotEnabledException"), errors.TableDisabled, "is disabled"),
         (
             remote(f"{HBASE}.security.AccessDeniedException", "no permission"),
             errors.NotAllowed,
