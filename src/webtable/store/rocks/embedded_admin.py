@@ -4,6 +4,8 @@ The regions of a table are the ranges between its split keys; they share the tab
 looks after one of them looks after all. What needs several servers is refused.
 """
 
+# ruff: noqa: D102 - the methods have their contract in store/admin.py
+
 from __future__ import annotations
 
 import threading
