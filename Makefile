@@ -11,6 +11,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# What the compiled form of the client's hottest module is made from, where there is a C compiler.
+COMPILED := $(addprefix src/webtable/store/hbase/,codec.py _codec.pxd) tools/compile_codec.py
 
 # Extra arguments for the program that a target runs: make test ARGS="tests/cli -x"
 ARGS ?=
@@ -57,9 +59,10 @@ lock: setup ## choose the newest versions again and write requirements.lock
 
 clean: ## remove .venv and everything that was built
 	@rm -rf $(VENV) build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+	@rm -f src/webtable/store/hbase/_codec.*.so src/webtable/store/hbase/_codec.sha256
 	@find src tests tools benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
-$(READY): pyproject.toml requirements.lock
+$(READY): pyproject.toml requirements.lock $(COMPILED)
 	@tools/ensure "$(PYTHON) -c 'import ensurepip'" python3 python3-venv
 	@$(PYTHON) $(NEW_ENOUGH) || { echo "make: Python 3.11 or newer is needed, $(PYTHON) is older;" \
 	    "name one: make PYTHON=python3.12" >&2; exit 1; }

@@ -5,6 +5,7 @@ cimport cython
 cdef bint _compiled
 cdef long long LARGE_CELL_BYTES
 
+@cython.locals(first=cython.ulonglong)
 cdef unsigned long long _u32(const unsigned char* block, long long at) noexcept
 @cython.locals(high=cython.ulonglong)
 cdef unsigned long long _u64(const unsigned char* block, long long at) noexcept

@@ -225,7 +225,8 @@ def _read_values(block: bytes, at: int, end: int) -> dict[bytes, bytes]:
 
 
 def _u32(block: bytes, at: int) -> int:
-    return block[at] << 24 | block[at + 1] << 16 | block[at + 2] << 8 | block[at + 3]
+    first = block[at]  # in C of 64 bits too: 32 would make a large number negative
+    return first << 24 | block[at + 1] << 16 | block[at + 2] << 8 | block[at + 3]
 
 
 def _u64(block: bytes, at: int) -> int:

@@ -1,0 +1,96 @@
+"""The compiled form of the hottest module: made where it can be, done without elsewhere."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import webtable
+from webtable.store.hbase import cells
+
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "src" / "webtable" / "store" / "hbase"
+COMPILER = (sysconfig.get_config_var("CC") or "cc").split()[0]
+ASK = "from webtable.store.hbase import cells; print(cells.COMPILED, cells.codec.__name__)"
+
+
+def ask(**environment: str) -> str:
+    """Returns which form a new process runs."""
+    done = subprocess.run(
+        [sys.executable, "-c", ASK],
+        env={**os.environ, "WEBTABLE_PURE": "", **environment},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.strip()
+
+
+@pytest.mark.skipif(shutil.which(COMPILER) is None, reason="no C compiler here")
+def test_setup_has_compiled_what_is_there_now() -> None:
+    assert ask() == "True webtable.store.hbase._codec", "run `make setup`"
+
+
+def test_plain_python_on_request() -> None:
+    assert ask(WEBTABLE_PURE="1") == "False webtable.store.hbase.codec"
+
+
+def test_a_compiled_form_of_other_sources_is_not_used(tmp_path: Path) -> None:
+    names = (*cells.SOURCES, "_codec.sha256")
+    if not cells.COMPILED:
+        pytest.skip("no compiled form here")
+    for name in names:
+        shutil.copy(FOLDER / name, tmp_path)
+    assert cells._is_current(tmp_path)
+    with (tmp_path / "codec.py").open("a", encoding="utf-8") as source:
+        source.write("# changed\n")
+    assert not cells._is_current(tmp_path)
+    (tmp_path / "_codec.sha256").unlink()
+    assert not cells._is_current(tmp_path)
+
+
+def build(target: Path, **environment: str) -> set[str]:
+    """Builds a wheel and returns what is in it, after its name."""
+    done = subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(target)],
+        cwd=ROOT,
+        env={**os.environ, "WEBTABLE_PURE": "", **environment},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    (wheel,) = target.iterdir()
+    with zipfile.ZipFile(wheel) as archive:
+        return {done.stderr, wheel.name, *(Path(name).name for name in archive.namelist())}
+
+
+@pytest.mark.skipif(shutil.which(COMPILER) is None, reason="no C compiler here")
+def test_a_wheel_has_the_compiled_form(tmp_path: Path) -> None:
+    found = build(tmp_path, CFLAGS="-O0")
+    suffix = sysconfig.get_config_var("EXT_SUFFIX")
+    assert {f"_codec{suffix}", "_codec.sha256", "codec.py", "_codec.pxd"} <= found
+    assert not any(name.endswith("-none-any.whl") for name in found)
+
+
+@pytest.mark.parametrize(
+    ("environment", "said"),
+    [
+        ({"CC": "/bin/false"}, "not compiled, plain Python will run"),
+        ({"WEBTABLE_PURE": "1"}, "WEBTABLE_PURE is set: nothing is compiled"),
+    ],
+)
+def test_without_a_compiler_the_wheel_is_plain(
+    tmp_path: Path, environment: dict[str, str], said: str
+) -> None:
+    found = build(tmp_path, **environment)
+    assert f"webtable-{webtable.__version__}-py3-none-any.whl" in found
+    assert {"codec.py", "_codec.pxd", "cells.py", "py.typed"} <= found
+    assert not any(name.endswith((".so", ".pyd", ".sha256")) for name in found)
+    assert any(said in text for text in found)
