@@ -267,12 +267,57 @@ def test_nobody_at_the_address() -> None:
         Connection(server, "ClientService", Identity("me"), server, LIMIT)
 
 
-def test_a_silent_server_is_given_up() -> None:
-    def play(peer: Peer) -> None:
-        while peer.socket.recv(1000):
-            pass
+def stay_silent(peer: Peer) -> None:
+    while peer.socket.recv(1000):
+        pass
 
-    with connected(play) as connection:
+
+def test_a_silent_server_is_given_up() -> None:
+    with connected(stay_silent) as connection:
         with pytest.raises(CallTimedOut):
             connection.call("Scan", scan(1), client_pb2.ScanResponse, 1.1)
         assert not connection.is_open
+
+
+def test_a_server_that_is_silent_for_short_calls_is_given_up_too() -> None:
+    with connected(stay_silent) as connection:
+        for _ in range(5):
+            with pytest.raises((CallTimedOut, ConnectionLost)):
+                connection.call("Scan", scan(1), client_pb2.ScanResponse, 0.3)
+        assert not connection.is_open
+
+
+def test_a_server_that_takes_nothing_in_costs_no_more_than_the_time_out() -> None:
+    leave = threading.Event()
+
+    def play(peer: Peer) -> None:
+        peer.read_hello()
+        leave.wait(LIMIT)
+
+    with connected(play) as connection:
+        began = time.monotonic()
+        with pytest.raises(ConnectionLost, match=r"did not take a request in within 1\.5 s"):
+            connection.call("Scan", scan(1), client_pb2.ScanResponse, 1.5, bytes(50_000_000))
+        assert time.monotonic() - began < 15
+        leave.set()
+
+
+def test_what_is_given_up_is_not_delivered_later() -> None:
+    go_on, has_gone = threading.Event(), threading.Event()
+    seen: list[bytes] = []
+
+    def play(peer: Peer) -> None:
+        peer.read_hello()
+        go_on.wait(LIMIT)
+        with contextlib.suppress(ConnectionResetError):
+            while data := peer.socket.recv(1 << 20):
+                seen.append(data)
+        has_gone.set()
+
+    with connected(play) as connection:
+        with pytest.raises((CallTimedOut, ConnectionLost)):
+            connection.call("Scan", scan(1), client_pb2.ScanResponse, 1.1)
+        assert not connection.is_open
+        go_on.set()
+        assert has_gone.wait(LIMIT)
+    assert seen == []

@@ -44,8 +44,10 @@ __all__ = ["Answer", "Call", "Connection"]
 FATAL_CALL_ID = 0xFFFFFFFF
 SEND_TIMEOUT_SECONDS = 30
 READ_SLICE_SECONDS = 0.2
+LEAST_SILENCE_SECONDS = 1.0
 
 M = TypeVar("M", bound=Message)
+_NO_LINGER = struct.pack("ii", 1, 0)
 
 
 class Answer(NamedTuple, Generic[M]):
@@ -147,7 +149,7 @@ class Connection:
         self._sending = threading.Lock()
         self._reading = threading.Lock()
         self._frames = Frames(server)
-        self._heard_at = monotonic()
+        self._heard_at = self._asked_at = monotonic()
         self._socket = _connect(server, address, identity, timeout)
         opening, header = preamble(identity), connection_header(service, identity)
         if identity.handshake is None:
@@ -177,6 +179,8 @@ class Connection:
         frame = request_frame(call.id, method, request, timeout, cells)
         if not self._pending:
             self._check_alive()
+        if self._heard_at >= self._asked_at:
+            self._asked_at = monotonic()
         self._pending[call.id] = call
         # Looked at after the call is among the pending ones: whoever breaks the connection sets
         # the flag first and empties the list then, so no call is left waiting.
@@ -232,10 +236,12 @@ class Connection:
     def abandon(self, call: Call, waited: float) -> None:
         """Forgets a call whose answer nobody waits for any more.
 
-        A connection on which nothing at all came in meanwhile is taken for dead.
+        A connection on which nothing at all came in meanwhile is taken for dead; where time-outs
+        are short, meanwhile means since the first question that was not answered.
         """
         self._pending.pop(call.id, None)
-        if waited > 1 and monotonic() - self._heard_at >= waited:
+        silent_since = max(self._heard_at, self._asked_at)
+        if monotonic() - silent_since >= max(waited, LEAST_SILENCE_SECONDS):
             self._break(ConnectionLost(f"{self.server} fell silent", self.server))
 
     def close(self) -> None:
@@ -252,7 +258,7 @@ class Connection:
                             break
                     finally:
                         self._reading.release()
-        self._break(ConnectionLost("the store was closed", self.server))
+        self._break(ConnectionLost("the store was closed", self.server), take_back=False)
 
     def _check_alive(self) -> None:
         # A server that went away while the connection was idle has left its end to be read.
@@ -269,7 +275,7 @@ class Connection:
         if not self._sending.acquire(timeout=max(timeout, 0)):
             raise CallTimedOut(f"connection to {self.server} is congested", self.server)
         try:
-            self._send(frame)
+            self._send(frame, timeout)
         except OSError as exc:
             message = f"connection to {self.server} broke: {exc}"
             error = ConnectionLost(message, self.server, maybe_applied=True)
@@ -277,19 +283,23 @@ class Connection:
             raise error from exc
         finally:
             self._sending.release()
+            if not self.is_open:
+                self._close_if_unused()
 
-    def _send(self, frame: bytes) -> None:
+    def _send(self, frame: bytes, timeout: float) -> None:
         try:
             sent = self._socket.send(frame, socket.MSG_DONTWAIT)
         except BlockingIOError:
             sent = 0
         if sent < len(frame):
-            self._send_rest(memoryview(frame)[sent:])
+            self._send_rest(memoryview(frame)[sent:], timeout)
 
-    def _send_rest(self, rest: memoryview) -> None:
+    def _send_rest(self, rest: memoryview, timeout: float) -> None:
         # A server that cannot get rid of its answers stops reading requests. So while a request
         # does not go out, answers are taken in, unless another thread does that anyway.
-        end = monotonic() + SEND_TIMEOUT_SECONDS
+        # A part of a request cannot be taken back; who has little time left gets a moment more.
+        seconds = min(max(timeout, LEAST_SILENCE_SECONDS), SEND_TIMEOUT_SECONDS)
+        end = monotonic() + seconds
         poller = select.poll()
         while rest:
             is_reader = self._reading.acquire(blocking=False)
@@ -304,7 +314,7 @@ class Connection:
             with contextlib.suppress(BlockingIOError):
                 rest = rest[self._socket.send(rest, socket.MSG_DONTWAIT) :]
             if rest and monotonic() > end:
-                raise TimeoutError(f"it took nothing in for {SEND_TIMEOUT_SECONDS} s")
+                raise TimeoutError(f"it did not take a request in within {seconds:.1f} s")
 
     def _read(self) -> None:
         """Takes in what comes within a moment; to be called by who holds the reading lock."""
@@ -326,6 +336,8 @@ class Connection:
 
     def _stop_reading(self, reader: Call | None) -> None:
         self._reading.release()
+        if not self.is_open:
+            self._close_if_unused()
         if self._pending:
             for call in list(self._pending.values()):
                 if call is not reader and call.is_waited_for:
@@ -346,11 +358,15 @@ class Connection:
         elif call is not None:
             call.answer(frame, end, header.cell_block_meta.length)
 
-    def _break(self, error: RpcError) -> None:
+    def _break(self, error: RpcError, *, take_back: bool = True) -> None:
         self.is_open = False
         with contextlib.suppress(OSError):
+            if take_back:
+                # Closing resets the connection then: what the system has not delivered yet, it
+                # drops, and a request that is made again elsewhere does not arrive here later.
+                self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _NO_LINGER)
             self._socket.shutdown(socket.SHUT_RDWR)
-        self._socket.close()
+        self._close_if_unused()
         while self._pending:
             try:
                 _, call = self._pending.popitem()
@@ -359,6 +375,19 @@ class Connection:
             mine = error.again()
             mine.maybe_applied = True
             call.fail(mine)
+
+    def _close_if_unused(self) -> None:
+        # Not while another thread is about to read or write: the system gives the number of a
+        # closed socket to the next one that is opened, which it would then read from.
+        if self._sending.acquire(blocking=False):
+            try:
+                if self._reading.acquire(blocking=False):
+                    try:
+                        self._socket.close()
+                    finally:
+                        self._reading.release()
+            finally:
+                self._sending.release()
 
 
 def _connect(
