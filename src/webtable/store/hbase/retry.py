@@ -32,6 +32,7 @@ from webtable.store.hbase.registry import RegistryUnavailable
 from webtable.store.hbase.wire import (
     CallTimedOut,
     ConnectFailed,
+    ConnectionLost,
     NotHBase,
     NotTrusted,
     RemoteError,
@@ -280,9 +281,11 @@ def _translate(error: RpcError, table: str) -> WebTableError:
             f"{error.server} does not answer as HBase does: {error}",
             hint="check host and port: ZooKeeper's for hbase://, a master's for hbase+masters://",
         )
+    # Who wants TLS hangs up on who does not; so does a server that ends.
+    hung_up = isinstance(error, ConnectionLost) or isinstance(error.__cause__, ConnectionLost)
+    also = ", and whether it wants tls=on" if hung_up else ""
     return ServerUnavailable(
-        str(error),
-        hint="check that HBase is running there, and whether it wants tls=on; then try again",
+        str(error), hint=f"check that HBase is running there{also}; then try again"
     )
 
 
