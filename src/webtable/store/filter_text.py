@@ -26,7 +26,7 @@ from webtable.store.filter_forms import (
     usage,
 )
 
-__all__ = ["filter_text", "parse_filter"]
+__all__ = ["as_filter", "filter_text", "parse_filter"]
 
 MAX_DEPTH = 100
 _BLANKS = re.compile(rb"\s*")
@@ -39,6 +39,15 @@ _AFTER_ARGUMENT = re.compile(rb"(?=[\s,)])|$")
 _API_ONLY = ("FilterList", "FuzzyRowFilter", "MultiRowRangeFilter", "RandomRowFilter")
 _OPERATORS = ("AND", "OR", "SKIP", "WHILE")
 _OPS = ("<", "<=", "=", "!=", ">=", ">")
+
+
+def as_filter(given: f.Filter | str) -> f.Filter:
+    """Returns a filter as it is, or the one that a text describes.
+
+    Raises:
+        InvalidRequest: it is neither a filter nor text of the filter language.
+    """
+    return given if isinstance(given, f.Filter) else parse_filter(given)
 
 
 def parse_filter(text: str | bytes) -> f.Filter:

@@ -13,8 +13,8 @@ import msgspec
 from msgspec.structs import force_setattr
 
 from webtable.errors import InvalidRequest
+from webtable.store.checks import check_column, check_timestamp
 from webtable.store.comparators import Comparator, FilterOp, check_bytes, check_comparison
-from webtable.store.mutation import check_column, check_timestamp
 
 __all__ = [
     "ColumnCountGetFilter",
@@ -281,7 +281,10 @@ class RowRange(NamedTuple):
 
 
 class MultiRowRangeFilter(Filter, frozen=True):
-    """Keeps rows of several ranges, and jumps from one to the next."""
+    """Keeps rows of several ranges, and jumps from one to the next.
+
+    The ranges may overlap; they are kept in order, and those that touch as one.
+    """
 
     ranges: tuple[RowRange, ...]
 
@@ -297,7 +300,7 @@ class MultiRowRangeFilter(Filter, frozen=True):
                     f"row range from {start!r:.80} to {stop!r:.80} is empty",
                     hint="give a start before the stop; a single row includes both",
                 )
-        force_setattr(self, "ranges", ranges)
+        force_setattr(self, "ranges", _merged(ranges))
 
 
 class RandomRowFilter(Filter, frozen=True):
@@ -346,6 +349,25 @@ class FilterList(Filter, frozen=True):
             raise InvalidRequest(
                 f"must_pass {self.must_pass!r:.80} is neither", hint='"all" or "one"'
             )
+
+
+def _merged(ranges: tuple[RowRange, ...]) -> tuple[RowRange, ...]:
+    """Returns the same rows as ranges in order that neither overlap nor touch."""
+    merged: list[RowRange] = []
+    for each in sorted(ranges, key=lambda one: (one.start, not one.start_inclusive)):
+        last = merged[-1] if merged else None
+        if last is None or (
+            last.stop
+            and (
+                last.stop < each.start
+                or (last.stop == each.start and not (last.stop_inclusive or each.start_inclusive))
+            )
+        ):
+            merged.append(each)
+        elif last.stop and (not each.stop or each.stop >= last.stop):
+            includes = each.stop_inclusive or (each.stop == last.stop and last.stop_inclusive)
+            merged[-1] = last._replace(stop=each.stop, stop_inclusive=includes)
+    return tuple(merged)
 
 
 def _compare(filter: Filter, op: FilterOp, comparator: Comparator | bytes) -> None:

@@ -11,7 +11,16 @@ from enum import Enum
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from webtable.errors import InvalidRequest
-from webtable.store.model import MAX_TIMESTAMP, CellType, Row
+from webtable.store.checks import (
+    MAX_ROW_BYTES,
+    check_column,
+    check_row_key,
+    check_time_range,
+    check_timestamp,
+)
+from webtable.store.filter_text import as_filter
+from webtable.store.filters import Filter
+from webtable.store.model import CellType, Row
 
 __all__ = [
     "MAX_ROW_BYTES",
@@ -31,8 +40,6 @@ __all__ = [
     "check_time_range",
     "check_timestamp",
 ]
-
-MAX_ROW_BYTES = 32_767
 
 Durability: TypeAlias = Literal["sync", "wal", "none"]
 """`sync`: on disk before the call returns. `wal`: survives the death of the process.
@@ -54,79 +61,6 @@ class CompareOp(Enum):
     NOT_EQUAL = "!="
     GREATER_OR_EQUAL = ">="
     GREATER = ">"
-
-
-def check_row_key(row: bytes) -> bytes:
-    """Returns the row key if a store can hold it.
-
-    Raises:
-        InvalidRequest: it is not bytes, is empty, or is longer than 32,767 bytes.
-    """
-    if not isinstance(row, bytes):
-        raise InvalidRequest(
-            f"row key {row!r:.80} is {type(row).__name__}, not bytes", hint="encode it first"
-        )
-    if not row:
-        raise InvalidRequest("row key is empty", hint="a row key has 1 to 32,767 bytes")
-    if len(row) > MAX_ROW_BYTES:
-        raise InvalidRequest(
-            f"row key {row[:40]!r}… has {len(row):,} bytes",
-            hint="a row key has 1 to 32,767 bytes; shorten it or end it in a hash",
-        )
-    return row
-
-
-def check_timestamp(timestamp: int | None) -> int | None:
-    """Returns the timestamp if it is one; None and `MAX_TIMESTAMP` both mean now.
-
-    Raises:
-        InvalidRequest: it is negative or has more than 63 bits.
-    """
-    if timestamp is None or timestamp == MAX_TIMESTAMP:
-        return None
-    if not isinstance(timestamp, int) or not 0 <= timestamp <= MAX_TIMESTAMP:
-        raise InvalidRequest(
-            f"timestamp {timestamp!r} is not one",
-            hint="a timestamp is a whole number of milliseconds from 0 to 2^63 - 1",
-        )
-    return timestamp
-
-
-def check_time_range(time_range: tuple[int, int] | None) -> tuple[int, int] | None:
-    """Returns the time range if it is one.
-
-    Raises:
-        InvalidRequest: it is not, or runs backwards.
-    """
-    if time_range is not None:
-        start, stop = time_range
-        if not 0 <= start <= stop <= MAX_TIMESTAMP:
-            raise InvalidRequest(
-                f"time range [{start}, {stop}) is not one",
-                hint="give (start, stop) in milliseconds with 0 <= start <= stop",
-            )
-    return time_range
-
-
-def check_column(column: bytes, *, whole_family: bool = False) -> bytes:
-    """Returns the column if it is well formed: `b"family:qualifier"`.
-
-    Args:
-        whole_family: whether a family alone, without a colon, will do too.
-
-    Raises:
-        InvalidRequest: it is not bytes or lacks its family.
-    """
-    if not isinstance(column, bytes):
-        raise InvalidRequest(
-            f"column {column!r:.80} is not bytes", hint='write b"family:qualifier"'
-        )
-    colon = column.find(b":")
-    if colon == 0 or not column or (colon < 0 and not whole_family):
-        raise InvalidRequest(
-            f"column {column!r:.80} does not name a family", hint='write b"family:qualifier"'
-        )
-    return column
 
 
 def check_durability(durability: Durability) -> Durability:
@@ -273,10 +207,11 @@ class Check:
     """A condition on the newest visible version of one column of the row.
 
     A value of None asks that the column is absent; as in HBase an empty stored value counts as
-    absent too. An absent column matches no comparison with a value.
+    absent too. An absent column matches no comparison with a value. `Check.matches` makes a
+    condition on the whole row instead: `filter` is set then, and `column` is empty.
     """
 
-    __slots__ = ("column", "op", "time_range", "value")
+    __slots__ = ("column", "filter", "op", "time_range", "value")
 
     def __init__(
         self,
@@ -300,6 +235,16 @@ class Check:
             )
         self.value = value
         self.time_range = check_time_range(time_range)
+        self.filter: Filter | None = None
+
+    @classmethod
+    def matches(cls, filter: Filter | str, *, time_range: tuple[int, int] | None = None) -> Check:
+        """A read of the row through this filter, or its text, finds something."""
+        check = cls.__new__(cls)
+        check.column, check.op, check.value = b"", CompareOp.EQUAL, None
+        check.time_range = check_time_range(time_range)
+        check.filter = as_filter(filter)
+        return check
 
     @classmethod
     def absent(cls, column: bytes) -> Check:
@@ -312,6 +257,8 @@ class Check:
         return cls(column, CompareOp.EQUAL, value)
 
     def __repr__(self) -> str:
+        if self.filter is not None:
+            return f"Check.matches({self.filter!r}, time_range={self.time_range})"
         return f"Check({self.column!r}, {self.op}, {self.value!r}, time_range={self.time_range})"
 
 

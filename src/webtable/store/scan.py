@@ -11,11 +11,11 @@ import msgspec
 from msgspec.structs import force_setattr
 
 from webtable.errors import InvalidRequest
-from webtable.store.filter_text import parse_filter
+from webtable.store.checks import check_column, check_row_key, check_time_range
+from webtable.store.filter_text import as_filter
 from webtable.store.filters import Filter
-from webtable.store.mutation import check_column, check_row_key, check_time_range
 
-__all__ = ["ALL_VERSIONS", "Get", "Scan", "ScanOptions", "as_filter", "prefix_end"]
+__all__ = ["ALL_VERSIONS", "Get", "Scan", "ScanOptions", "prefix_end"]
 
 ALL_VERSIONS = 2**31 - 1
 """As many versions as the family keeps (HBase's `Integer.MAX_VALUE`)."""
@@ -114,15 +114,6 @@ class Scan(msgspec.Struct, frozen=True, kw_only=True):
             end = prefix_end(self.prefix)
             stop = min(stop, end) if stop and end else stop or end
         return start, stop
-
-
-def as_filter(given: Filter | str) -> Filter:
-    """Returns a filter as it is, or the one that a text describes.
-
-    Raises:
-        InvalidRequest: it is neither a filter nor text of the filter language.
-    """
-    return given if isinstance(given, Filter) else parse_filter(given)
 
 
 def prefix_end(prefix: bytes) -> bytes:

@@ -8,6 +8,7 @@ from typing import Unpack
 
 from webtable.errors import InvalidRequest
 from webtable.store.engine import Engine
+from webtable.store.filter_text import as_filter
 from webtable.store.filters import Filter
 from webtable.store.load import Region, TableStats
 from webtable.store.model import Row
@@ -25,7 +26,7 @@ from webtable.store.mutation import (
     check_one_row,
     check_timestamp,
 )
-from webtable.store.scan import Get, Scan, ScanOptions, as_filter
+from webtable.store.scan import Get, Scan, ScanOptions
 from webtable.store.schema import TableSchema
 
 __all__ = ["Batch", "Table"]

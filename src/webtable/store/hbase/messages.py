@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 from google.protobuf.internal.containers import RepeatedCompositeFieldContainer
 
+from webtable.store.filter_text import as_filter
 from webtable.store.hbase.cells import cut_row, encode_cells, encode_marker, message_cells
 from webtable.store.hbase.filters import fill_filter
 from webtable.store.hbase.proto import base_pb2, client_pb2
@@ -24,7 +25,7 @@ from webtable.store.mutation import (
     Mutation,
     Put,
 )
-from webtable.store.scan import ALL_VERSIONS, Get, Scan, as_filter
+from webtable.store.scan import ALL_VERSIONS, Get, Scan
 
 __all__ = [
     "fill_condition",
@@ -131,8 +132,13 @@ def has_nonce(mutation: Mutation) -> bool:
 
 def fill_condition(message: client_pb2.Condition, row: bytes, check: Check) -> None:
     """Writes a condition into its message."""
-    family, _, qualifier = check.column.partition(b":")
     message.row = row
+    if check.time_range is not None:
+        _fill_time_range(message.time_range, check.time_range)
+    if check.filter is not None:
+        fill_filter(message.filter, check.filter)
+        return
+    family, _, qualifier = check.column.partition(b":")
     message.family = family
     message.qualifier = qualifier
     message.compare_type = _COMPARE[check.op]
@@ -143,8 +149,6 @@ def fill_condition(message: client_pb2.Condition, row: bytes, check: Check) -> N
         comparator.comparable.value = check.value
     message.comparator.name = _BINARY
     message.comparator.serialized_comparator = comparator.SerializeToString()
-    if check.time_range is not None:
-        _fill_time_range(message.time_range, check.time_range)
 
 
 def result_row(result: client_pb2.Result, frame: bytes, at: int) -> tuple[Row | None, int]:

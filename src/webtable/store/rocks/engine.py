@@ -15,6 +15,8 @@ from rocksdict import ReadOptions
 
 from webtable.errors import BatchError, InvalidRequest, StoreClosed, WebTableError
 from webtable.store.engine import Capabilities, Engine
+from webtable.store.filter_text import as_filter
+from webtable.store.filters import Filter
 from webtable.store.model import RawCell, Row
 from webtable.store.mutation import Check, CheckResult, Durability, Mutation
 from webtable.store.rocks import reader
@@ -23,6 +25,9 @@ from webtable.store.rocks.catalog import OpenTable
 from webtable.store.rocks.database import Database
 from webtable.store.rocks.embedded_admin import EmbeddedAdmin
 from webtable.store.rocks.faults import translated
+from webtable.store.rocks.filtering.making import make_rule
+from webtable.store.rocks.filtering.reading import FamilyCursor, Span, filtered_rows
+from webtable.store.rocks.filtering.rules import Rule
 from webtable.store.rocks.keys import escape, row_end, unescape
 from webtable.store.rocks.visibility import current_ms
 from webtable.store.rocks.writer import Encoder, check_mutation, holds, needs_read
@@ -70,7 +75,10 @@ class RocksEngine(Engine):
                 view = reader.NEWEST
                 if get.versions != 1 or get.time_range is not None:
                     view = reader.View(get.versions, get.time_range)
-                cells = self._read_row(reads, view, get.row)
+                if get.filter is not None:
+                    cells = self._read_filtered(reads, view, get.row, as_filter(get.filter))
+                else:
+                    cells = self._read_row(reads, view, get.row)
                 rows.append(Row(get.row, cells) if cells else None)
             return rows
 
@@ -107,6 +115,15 @@ class RocksEngine(Engine):
                     cells += found
         return cells
 
+    def _read_filtered(
+        self, reads: Sequence[reader.FamilyRead], view: reader.View, row: bytes, filter: Filter
+    ) -> list[RawCell]:
+        prefix = escape(row) + b"\x00"
+        bounds = ReadOptions()
+        bounds.set_iterate_upper_bound(row_end(prefix))
+        rows = self._filtered(reads, view, Span(prefix, bounds), make_rule(filter))
+        return next(rows, (prefix, []))[1]
+
     def _read_column(
         self, table: OpenTable, row: bytes, column: bytes, versions: int
     ) -> list[RawCell]:
@@ -117,9 +134,14 @@ class RocksEngine(Engine):
         with self._translated:
             opened = self._table(table)
             reads = reader.select(opened, scan.columns)
-        return self._scan(reads, scan)
+        rule = None
+        if scan.filter is not None:
+            rule = make_rule(as_filter(scan.filter), reverse=scan.reverse)
+        return self._scan(reads, scan, rule)
 
-    def _scan(self, reads: Sequence[reader.FamilyRead], scan: Scan) -> Iterator[Row]:
+    def _scan(
+        self, reads: Sequence[reader.FamilyRead], scan: Scan, rule: Rule | None
+    ) -> Iterator[Row]:
         start, stop = scan.bounds()
         if scan.limit == 0 or (stop and stop <= start):
             return
@@ -133,8 +155,13 @@ class RocksEngine(Engine):
             # What reads on to the end would push everything else out of the cache.
             bounds.fill_cache(False)  # type: ignore[call-arg] # the stub forgets it
         with self._translated:
-            readers = self._readers(reads, scan, escape(start), bounds)
-            rows = reader.merge(readers, reverse=scan.reverse)
+            if rule is None:
+                readers = self._readers(reads, scan, escape(start), bounds)
+                rows = reader.merge(readers, reverse=scan.reverse)
+            else:
+                view = reader.View(scan.versions, scan.time_range, raw=scan.raw)
+                span = Span(escape(start), bounds, reverse=scan.reverse)
+                rows = self._filtered(reads, view, span, rule)
             with self._scans_lock:
                 self._scans.add(rows)
             for prefix, cells in rows:
@@ -173,6 +200,24 @@ class RocksEngine(Engine):
             walk(read, view, items, seeker, first)
             for read, (seeker, items) in zip(reads, opened, strict=True)
         ]
+
+    def _filtered(
+        self, reads: Sequence[reader.FamilyRead], view: reader.View, span: Span, rule: Rule
+    ) -> reader.RowStream:
+        database = self._database
+
+        def open_all() -> list[Any]:
+            if database.is_closed:
+                raise StoreClosed(self.location)
+            return [read.family.rocks.iter(span.bounds) for read in reads]
+
+        cursors = [
+            FamilyCursor(read, view, seeker, span)
+            for read, seeker in zip(reads, database.pin(open_all), strict=True)
+        ]
+        return filtered_rows(
+            cursors, rule, reverse=span.reverse, is_stopped=lambda: database.is_closed
+        )
 
     # Writing
 
@@ -242,12 +287,17 @@ class RocksEngine(Engine):
             opened = self._writable_table(table)
             for mutation in mutations:
                 check_mutation(opened, mutation)
-            reads = reader.select(opened, (check.column,))
+            reads = reader.select(opened, (check.column,) if check.filter is None else ())
             with self._database.commits:
                 now_ms = current_ms()
                 view = reader.View(1, check.time_range)
-                found = self._read_row(reads, view, row)
-                if not holds(check, found[0][2] if found else None):
+                if check.filter is not None:
+                    found = self._read_filtered(reads, view, row, check.filter)
+                    is_held = bool(found)
+                else:
+                    found = self._read_row(reads, view, row)
+                    is_held = holds(check, found[0][2] if found else None)
+                if not is_held:
                     return CheckResult(success=False)
                 # As in HBase: puts do not stand behind what was read, even if the clock went back.
                 read_ms = found[0][1] if found else 0
