@@ -1,7 +1,7 @@
 """What is done to the cluster under the load, drawn from a seed, and the story of it.
 
-Three hands work at the same time: one moves, splits, merges, flushes and compacts regions, one
-kills processes and starts others, one spoils the connections that go through proxies.
+Four hands work at the same time: one moves, splits and merges regions, one flushes and compacts
+them, one kills processes and starts others, one spoils the connections that go through proxies.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from webtable.errors import WebTableError
 
 __all__ = ["Chaos", "Story"]
 
-Hand: TypeAlias = Callable[[random.Random], None]
+Act: TypeAlias = Callable[[random.Random], None]
 
 
 class Story:
@@ -58,14 +58,22 @@ class Chaos:
 
     def start(self, kills: float) -> None:
         """Lets the hands work; `kills` is the mean time between two kills in seconds."""
-        hands: tuple[tuple[str, Hand, float], ...] = (
-            ("regions", self._on_regions, 0.7),
-            ("kills", self._on_processes, kills),
-            ("network", self._on_network, 0.5),
+        network = (
+            *[self._cut_response] * 9,
+            *[self._cut_request] * 5,
+            *[self._cut_all] * 2,
+            *[self._slow] * 3,
+            self._stall,
         )
-        for name, work, pause in hands:
+        hands: tuple[tuple[str, float, tuple[Act, ...]], ...] = (
+            ("regions", 0.3, (self._move, self._move, self._move, self._split, self._merge)),
+            ("files", 1.0, (self._flush, self._flush, self._compact)),
+            ("kills", kills, (self._kill_server, self._kill_server, self._kill_master)),
+            ("network", 0.5, network),
+        )
+        for name, pause, acts in hands:
             draw = random.Random(f"{self._seed} {name}")
-            thread = threading.Thread(target=self._run, args=(work, draw, pause), name=name)
+            thread = threading.Thread(target=self._run, args=(acts, draw, pause), name=name)
             self._threads.append(thread)
             thread.start()
 
@@ -79,44 +87,48 @@ class Chaos:
         self._revive()
         self._hand.wait_until_whole()
 
-    def _run(
-        self, work: Callable[[random.Random], None], draw: random.Random, pause: float
-    ) -> None:
+    def _run(self, acts: tuple[Act, ...], draw: random.Random, pause: float) -> None:
+        deck: list[Act] = []
         while not self._stop.wait(pause * draw.uniform(0.5, 1.5)):
+            # Every act comes in its turn; only the order is left to chance.
+            if not deck:
+                deck = draw.sample(acts, len(acts))
+            act = deck.pop()
             try:
-                work(draw)
+                act(draw)
             except WebTableError as error:
                 # A region that moved on, a master that is just being killed: part of the game.
-                self._story.tell("refused", f"{work.__name__}: {str(error)[:200]}")
+                self._story.tell("refused", f"{act.__name__}: {str(error)[:200]}")
             except Exception as error:
-                self.failures.append(f"{work.__name__} died of {error!r}")
+                self.failures.append(f"{act.__name__} died of {error!r}")
                 raise
 
-    def _on_regions(self, draw: random.Random) -> None:
-        dice = draw.random()
-        if dice < 0.45:
-            self._story.tell("move", self._hand.move(draw))
-        elif dice < 0.6:
-            self._story.tell("split", self._hand.split(b"%04d" % draw.randrange(rows.PLACES)))
-        elif dice < 0.75:
-            self._story.tell("merge", self._hand.merge(draw))
-        elif dice < 0.92:
-            self._hand.table.flush()
-            self._story.tell("flush")
-        else:
-            self._hand.table.major_compact()
-            self._story.tell("compact")
+    def _move(self, draw: random.Random) -> None:
+        self._story.tell("move", self._hand.move(draw))
 
-    def _on_processes(self, draw: random.Random) -> None:
-        if draw.random() < 0.25:
-            self._cluster.kill("master")
-            self._story.tell("kill-master")
-            self._stop.wait(draw.uniform(0, 3))
-            self._cluster.start("master")
-            self._story.tell("start-master")
-            return
-        alive = self._servers(alive=True)
-        victim = draw.choice(alive)
+    def _split(self, draw: random.Random) -> None:
+        self._story.tell("split", self._hand.split(b"%04d" % draw.randrange(rows.PLACES)))
+
+    def _merge(self, draw: random.Random) -> None:
+        self._story.tell("merge", self._hand.merge(draw))
+
+    def _flush(self, draw: random.Random) -> None:
+        self._hand.table.flush()
+        self._story.tell("flush")
+
+    def _compact(self, draw: random.Random) -> None:
+        self._hand.table.major_compact()
+        self._story.tell("compact")
+
+    def _kill_master(self, draw: random.Random) -> None:
+        self._cluster.kill("master")
+        self._story.tell("kill-master")
+        self._stop.wait(draw.uniform(0, 3))
+        self._cluster.start("master")
+        self._story.tell("start-master")
+
+    def _kill_server(self, draw: random.Random) -> None:
+        victim = draw.choice(self._servers(alive=True))
         self._cluster.kill(victim)
         self._story.tell("kill-server", victim)
         self._stop.wait(draw.uniform(0, 5))
@@ -125,6 +137,31 @@ class Chaos:
         else:
             self._cluster.start(victim)
             self._story.tell("start-server", victim)
+
+    def _cut_response(self, draw: random.Random) -> None:
+        proxy = draw.choice(self._proxies)
+        proxy.cut_in("response", size := draw.choice((0, 1, 30, 500, 20_000)))
+        self._story.tell("cut-response", f"{proxy.target} after {size}")
+
+    def _cut_request(self, draw: random.Random) -> None:
+        proxy = draw.choice(self._proxies)
+        proxy.cut_in("request", size := draw.choice((0, 3, 50, 700, 10_000)))
+        self._story.tell("cut-request", f"{proxy.target} after {size}")
+
+    def _cut_all(self, draw: random.Random) -> None:
+        proxy = draw.choice(self._proxies)
+        proxy.cut_all()
+        self._story.tell("cut-all", str(proxy.target))
+
+    def _slow(self, draw: random.Random) -> None:
+        proxy = draw.choice(self._proxies)
+        proxy.slow(2, draw.choice((0.01, 0.1, 0.5)))
+        self._story.tell("slow", str(proxy.target))
+
+    def _stall(self, draw: random.Random) -> None:
+        proxy = draw.choice(self._proxies)
+        proxy.stall(seconds := draw.choice((1, 4, 15)))
+        self._story.tell("stall", f"{proxy.target} for {seconds} s")
 
     def _revive(self) -> None:
         """Starts what is dead until three region servers and the master are there."""
@@ -141,22 +178,3 @@ class Chaos:
             for process in self._cluster.status().processes
             if process.name.startswith("region-server-") and (process.pid is not None) == alive
         ]
-
-    def _on_network(self, draw: random.Random) -> None:
-        proxy = draw.choice(self._proxies)
-        dice = draw.random()
-        if dice < 0.45:
-            proxy.cut_in("response", size := draw.choice((0, 1, 30, 500, 20_000)))
-            self._story.tell("cut-response", f"{proxy.target} after {size}")
-        elif dice < 0.7:
-            proxy.cut_in("request", size := draw.choice((0, 3, 50, 700, 10_000)))
-            self._story.tell("cut-request", f"{proxy.target} after {size}")
-        elif dice < 0.8:
-            proxy.cut_all()
-            self._story.tell("cut-all", str(proxy.target))
-        elif dice < 0.95:
-            proxy.slow(2, draw.choice((0.01, 0.1, 0.5)))
-            self._story.tell("slow", str(proxy.target))
-        else:
-            proxy.stall(seconds := draw.choice((1, 4, 15)))
-            self._story.tell("stall", f"{proxy.target} for {seconds} s")
