@@ -5,20 +5,23 @@ from __future__ import annotations
 import contextlib
 import gc
 import itertools
+import tracemalloc
 from collections.abc import Generator, Iterator
 from typing import Any, cast
 
 import pytest
 
 from webtable.errors import FamilyNotFound, StoreClosed, TableNotFound
-from webtable.store.hbase.connection import Connection
+from webtable.store.hbase import parallel
+from webtable.store.hbase.connection import Answer, Connection
 from webtable.store.hbase.engine import HBaseEngine
+from webtable.store.hbase.parallel import MOST_AHEAD, MOST_SCANNERS, scan_rows
 from webtable.store.hbase.proto import client_pb2
-from webtable.store.hbase.scanner import scan_rows
-from webtable.store.hbase.wire import RemoteError
+from webtable.store.hbase.scanner import RangeScanner, ScanJob
+from webtable.store.hbase.wire import NotHBase, RemoteError
 from webtable.store.model import Row
 from webtable.store.mutation import Put
-from webtable.store.scan import Scan
+from webtable.store.scan import Scan, ScanOptions
 from webtable.store.schema import Family, TableSchema
 
 from .conftest import NewTable
@@ -81,7 +84,7 @@ def test_limits_end_where_they_say(
 def test_small_answers_lose_nothing(
     engine: HBaseEngine, numbers: str, max_bytes: int, reverse: bool
 ) -> None:
-    rows = list(scan_rows(engine._cluster, numbers, Scan(reverse=reverse), max_bytes))
+    rows = list(scan_rows(ScanJob(engine._cluster, numbers, Scan(reverse=reverse), max_bytes)))
     assert [row.key for row in rows] == (KEYS[::-1] if reverse else KEYS)
     assert all(row.values() == {b"f:n": row.key, b"f:x": b"x" * 50} for row in rows)
 
@@ -98,7 +101,8 @@ def test_large_rows_come_in_parts_and_whole(
     expected = sorted(rows.items(), reverse=reverse)
     for limit in (None, 2, 5):
         scan = Scan(reverse=reverse, limit=limit)
-        found = [(row.key, row.values()) for row in scan_rows(engine._cluster, table, scan, 20_000)]
+        found_rows = scan_rows(ScanJob(engine._cluster, table, scan, 20_000))
+        found = [(row.key, row.values()) for row in found_rows]
         assert found == expected[:limit]
 
 
@@ -110,9 +114,9 @@ def test_many_rows_over_many_answers(engine: HBaseEngine, new_table: NewTable) -
     assert [row.key for row in rows] == [put.row for put in puts]
 
 
-def inside(rows: Iterator[Row]) -> Any:
-    """Returns what stands behind the rows of a scan."""
-    return cast("Any", rows).gi_frame.f_locals["self"]
+def scanners_of(rows: Iterator[Row]) -> list[RangeScanner]:
+    """Returns the scanners that stand behind the rows of a scan."""
+    return list(cast("Any", rows).gi_frame.f_locals["self"]._scanners)
 
 
 def is_open(connection: Connection, scanner_id: int) -> bool:
@@ -125,60 +129,157 @@ def is_open(connection: Connection, scanner_id: int) -> bool:
     return not is_unknown and "closed request" not in caught.value.detail
 
 
-@pytest.mark.parametrize("read", [0, 1, 5, 9])
+@pytest.mark.parametrize("read", [0, 1, 5, 9, 90, 195])
+@pytest.mark.parametrize("ordered", [True, False])
 @pytest.mark.parametrize("how", ["close", "drop"])
-def test_an_abandoned_scan_is_closed_on_the_server(
-    engine: HBaseEngine, numbers: str, how: str, read: int
+def test_an_abandoned_scan_is_closed_on_the_servers(
+    engine: HBaseEngine, numbers: str, how: str, read: int, ordered: bool
 ) -> None:
-    rows = engine.scan(numbers, Scan(batch_rows=5))
-    assert [row.key for row in itertools.islice(rows, read)] == KEYS[:read]
-    scanner = inside(rows)
-    connection, scanner_id = scanner._connection, scanner._scanner_id
-    assert is_open(connection, scanner_id)
+    rows = engine.scan(numbers, Scan(batch_rows=5, ordered=ordered))
+    assert len(keys_of(itertools.islice(rows, read))) == read
+    scanners = scanners_of(rows)
+    opened = []
+    for scanner in scanners:
+        scanner.next_rows()  # so that its number is known here
+        if scanner.scanner_id is not None:
+            assert scanner.connection is not None
+            opened.append((scanner.connection, scanner.scanner_id))
+            scanner.ask()
+    # Others may just have come to the end of their regions.
+    assert any(is_open(*each) for each in opened)
     if how == "close":
         cast("Generator[Row, None, None]", rows).close()
-    del rows, scanner
+    del rows, scanners, scanner
     gc.collect()
     engine._cluster.finish_background()
-    assert not is_open(connection, scanner_id)
+    assert not any(is_open(*each) for each in opened)
 
 
-def test_a_scanner_that_the_server_forgot_is_opened_anew(engine: HBaseEngine, numbers: str) -> None:
+def test_scanners_are_opened_as_rows_are_read(engine: HBaseEngine, numbers: str) -> None:
+    rows = engine.scan(numbers, Scan(batch_rows=10))
+    opened = []
+    for number, _ in enumerate(rows):
+        if number % 10 == 0:
+            opened.append(len(scanners_of(rows)))
+    assert opened[0] == 1
+    assert max(opened) == MOST_SCANNERS
+    assert opened[-1] <= 1
+    for scan in (Scan(limit=300), Scan(start=b"0003", stop=b"0299"), Scan(prefix=b"00")):
+        rows = engine.scan(numbers, scan)
+        assert all(len(scanners_of(rows)) <= 1 for _ in rows)
+
+
+@pytest.mark.parametrize("ordered", [True, False])
+def test_a_scanner_that_the_server_forgot_is_opened_anew(
+    engine: HBaseEngine, numbers: str, ordered: bool
+) -> None:
     # As after a pause that is longer than the server's lease on scanners.
     found, closed = [], 0
-    rows = engine.scan(numbers, Scan(batch_rows=10))
+    rows = engine.scan(numbers, Scan(batch_rows=10, ordered=ordered))
     for number, row in enumerate(rows):
         found.append(row.key)
         if number % 25 == 0:
-            scanner = inside(rows)
-            if scanner._scanner_id is not None:
+            for scanner in scanners_of(rows):
+                if scanner.scanner_id is None:
+                    continue
+                assert scanner.connection is not None
                 request = client_pb2.ScanRequest(
-                    scanner_id=scanner._scanner_id, close_scanner=True, number_of_rows=0
+                    scanner_id=scanner.scanner_id, close_scanner=True, number_of_rows=0
                 )
                 # It may be refused, while the scanner is at work.
                 with contextlib.suppress(RemoteError):
-                    scanner._connection.call("Scan", request, client_pb2.ScanResponse, 10)
+                    scanner.connection.call("Scan", request, client_pb2.ScanResponse, 10)
                     closed += 1
-    assert found == KEYS
+    assert (found if ordered else sorted(found)) == KEYS
     assert closed > 0
 
 
 @pytest.mark.parametrize("reverse", [False, True])
-def test_regions_split_and_reopened_under_a_scan(
+def test_regions_split_and_reopened_under_scans(
     engine: HBaseEngine, new_table: NewTable, reverse: bool
 ) -> None:
     table = new_table(splits=(b"0600",))
     engine.mutate_many(table, [Put(key, {b"f:n": key}) for key in KEYS], "wal")
-    found = []
-    for number, row in enumerate(engine.scan(table, Scan(batch_rows=10, reverse=reverse))):
+    found, unordered = [], []
+    both = (
+        engine.scan(table, Scan(batch_rows=10, reverse=reverse)),
+        engine.scan(table, Scan(batch_rows=10, reverse=reverse, ordered=False)),
+    )
+    for number, (row, other) in enumerate(zip(*both, strict=True)):
         found.append(row.key)
+        unordered.append(other.key)
         if number == 15:
+            # Once where the scan is at work, and once where it has only begun to look ahead.
             engine._admin.split(table, b"0900" if reverse else b"0200")
+            engine._admin.split(table, b"0200" if reverse else b"0900")
         if number == 215:  # in the other of the two first regions
             schema = engine.describe_table(table)
             engine.alter_table(schema.with_family(Family(name="g")))
     assert found == (KEYS[::-1] if reverse else KEYS)
-    assert len(engine.regions(table)) == 3
+    assert sorted(unordered) == KEYS
+    assert len(engine.regions(table)) == 4
+
+
+OPTIONS: list[ScanOptions] = [
+    {},
+    {"reverse": True},
+    {"prefix": b"06"},
+    {"start": b"0297", "stop": b"0904", "reverse": True},
+    {"versions": 3, "columns": (b"f:n",)},
+    {"raw": True, "versions": 3},
+    {"limit": 250},
+    {"limit": 250, "reverse": True, "batch_rows": 7},
+]
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+def test_in_any_order_the_rows_are_the_same(
+    engine: HBaseEngine, numbers: str, options: ScanOptions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parallel, "FEW_ROWS", 0)  # so that limits are no reason to go one by one
+    expected = list(engine.scan(numbers, Scan(**options)))  # type: ignore[arg-type]
+    keys = [row.key for row in expected]
+    assert keys == sorted(keys, reverse=options.get("reverse", False))
+    options = {**options, "ordered": False}
+    found = list(engine.scan(numbers, Scan(**options)))  # type: ignore[arg-type]
+    if "limit" in options:  # then which rows they are depends on who answers first
+        assert len({row.key for row in found}) == len(found) == len(expected) == 250
+    else:
+        assert sorted(found, key=lambda row: row.key) == sorted(expected, key=lambda row: row.key)
+
+
+def test_memory_is_bounded_by_answers(engine: HBaseEngine, new_table: NewTable) -> None:
+    table = new_table(splits=(b"k1", b"k2", b"k3", b"k4", b"k5"))
+    value = b"v" * 400
+    puts = [Put(b"k%04d" % number, {b"f:v": value}) for number in range(6_000)]
+    engine.mutate_many(table, puts, "none")
+    for ordered in (True, False):
+        job = ScanJob(engine._cluster, table, Scan(ordered=ordered), max_result_bytes=20_000)
+        count = sum(1 for _ in scan_rows(job))  # what is made once is made now
+        tracemalloc.start()
+        try:
+            for row in scan_rows(job):
+                assert row.value(b"f:v") == value
+                count += 1
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+        assert count == 2 * len(puts)
+        # An answer under way for each scanner, some kept, one handed out; as bytes, then as rows.
+        assert peak < 3 * (MOST_SCANNERS + MOST_AHEAD + 1) * 20_000 < len(puts) * len(value) / 4
+
+
+@pytest.mark.parametrize(
+    ("counts", "flags", "cells"),
+    [([1], [False], b"\0" * 40), ([2], [False], b""), ([], [], b"x"), ([], [True], b"")],
+)
+def test_an_answer_that_cannot_be_read_is_refused_when_it_comes(
+    engine: HBaseEngine, numbers: str, counts: list[int], flags: list[bool], cells: bytes
+) -> None:
+    response = client_pb2.ScanResponse(cells_per_result=counts, partial_flag_per_result=flags)
+    scanner = RangeScanner(ScanJob(engine._cluster, numbers, Scan()), b"", b"")
+    with pytest.raises(NotHBase, match="unreadable cells"):
+        scanner._take(Answer(response, cells, 0))
 
 
 def test_what_is_unknown_is_told_at_the_call(engine: HBaseEngine, numbers: str) -> None:

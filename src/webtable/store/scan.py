@@ -53,12 +53,13 @@ class ScanOptions(TypedDict, total=False):
     limit: int | None
     reverse: bool
     raw: bool
+    ordered: bool
     filter: Filter | str | None
     batch_rows: int | None
 
 
 class Scan(msgspec.Struct, frozen=True, kw_only=True):
-    """Reads rows in key order.
+    """Reads rows, in key order unless `ordered` is False.
 
     Attributes:
         start: the first row key; empty means from the first row.
@@ -70,6 +71,8 @@ class Scan(msgspec.Struct, frozen=True, kw_only=True):
         limit: the number of rows to return at most.
         reverse: from the last row of the range to the first.
         raw: also delete markers and what they hide; only whole families may be named.
+        ordered: False lets rows of different regions come as they come, which can be quicker on a
+            cluster; within a region they are in order. An embedded store always has the order.
         filter: what to leave out, a filter of `webtable.filters` or its text, which is read at
             once. A filter sees as many versions as the family keeps, and of those that it keeps
             the newest `versions` are returned.
@@ -85,6 +88,7 @@ class Scan(msgspec.Struct, frozen=True, kw_only=True):
     limit: int | None = None
     reverse: bool = False
     raw: bool = False
+    ordered: bool = True
     filter: Filter | str | None = None
     batch_rows: int | None = None
 

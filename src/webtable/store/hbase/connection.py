@@ -233,6 +233,19 @@ class Connection:
                     self._stop_reading(call)
         return call.is_settled
 
+    def take_in(self) -> None:
+        """Takes in the answers that have come, without waiting for more."""
+        if not self._pending or not self._reading.acquire(blocking=False):
+            return
+        try:
+            if self.is_open:
+                poller = select.poll()
+                poller.register(self._socket, select.POLLIN)
+                while self.is_open and poller.poll(0):
+                    self._read()
+        finally:
+            self._stop_reading(None)
+
     def abandon(self, call: Call, waited: float) -> None:
         """Forgets a call whose answer nobody waits for any more.
 

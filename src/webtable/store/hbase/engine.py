@@ -21,9 +21,10 @@ from webtable.store.hbase.messages import (
     has_nonce,
     result_row,
 )
+from webtable.store.hbase.parallel import scan_rows
 from webtable.store.hbase.proto import client_pb2
 from webtable.store.hbase.retry import Attempts, translate
-from webtable.store.hbase.scanner import scan_rows
+from webtable.store.hbase.scanner import ScanJob
 from webtable.store.hbase.wire import RpcError, Server, inner_error
 from webtable.store.model import Row
 from webtable.store.mutation import (
@@ -100,7 +101,7 @@ class HBaseEngine(Engine):
             # Nothing to read, but an unknown table or family is to be told all the same.
             self._get(table, Get(start or b"\0", columns=scan.columns))
             return iter(())
-        return scan_rows(self._cluster, table, scan)
+        return scan_rows(ScanJob(self._cluster, table, scan))
 
     def mutate_many(
         self, table: str, mutations: Sequence[Mutation], durability: Durability

@@ -1,30 +1,31 @@
-"""A scan over regions: one scanner at a time, the next answer under way while the caller works.
+"""A scan of one range of keys: one server-side scanner at a time, region after region.
 
 A server-side scanner can vanish at any time: its region moves or is split, its server dies, its
 lease ends while the caller pauses. Then a new one is opened after the last whole row that was
-handed out, so that no row is missed or repeated. Of a row that came in part only, the part is
+taken in, so that no row is missed or repeated. Of a row that came in part only, the part is
 thrown away and the row read again, so that a row is always one consistent view.
 """
 
 from __future__ import annotations
 
 import contextlib
-import itertools
-from collections.abc import Generator, Iterator
-from typing import TypeAlias
+from collections import deque
+from collections.abc import Callable, Iterable
+from typing import NamedTuple, TypeAlias
 
-from webtable.store.hbase.cells import cut_row, message_cells
+from webtable.errors import WebTableError
+from webtable.store.hbase.cells import cut_rows, message_cells
 from webtable.store.hbase.cluster import CLIENT, Cluster, address_region
 from webtable.store.hbase.connection import Answer, Call, Connection
 from webtable.store.hbase.messages import scan_message
 from webtable.store.hbase.meta import Place
 from webtable.store.hbase.proto import client_pb2
-from webtable.store.hbase.retry import Attempts, translate
+from webtable.store.hbase.retry import Attempts
 from webtable.store.hbase.wire import NotHBase, RpcError
 from webtable.store.model import RawCell, Row
 from webtable.store.scan import Scan
 
-__all__ = ["MAX_RESULT_BYTES", "scan_rows"]
+__all__ = ["FEW_ROWS", "MAX_RESULT_BYTES", "RangeScanner", "ScanJob"]
 
 MAX_RESULT_BYTES = 2 << 20
 """What a server puts into one answer at most, of one row too: the rest comes with the next."""
@@ -34,92 +35,138 @@ FEW_ROWS = 500
 
 CLOSING_SECONDS = 30.0
 _ALL_ROWS = 2**31 - 1
-_ScanAnswer = Answer[client_pb2.ScanResponse]
-_Part: TypeAlias = tuple[bytes, list[RawCell]]
-_Result: TypeAlias = tuple[bytes, list[RawCell], bool]
+_ScanAnswer: TypeAlias = Answer[client_pb2.ScanResponse]
 
 
-def scan_rows(
-    cluster: Cluster, table: str, scan: Scan, max_result_bytes: int = MAX_RESULT_BYTES
-) -> Iterator[Row]:
-    """Returns the rows of a scan, which has begun: an unknown table or family raises here.
+class ScanJob(NamedTuple):
+    """What all parts of one scan have in common."""
 
-    Closing the iterator, or dropping it, closes the scanner on the server.
-    """
-    rows = _Scanner(cluster, table, scan, max_result_bytes).run()
-    # Runs up to its first yield; only from there on is the generator's clean-up sure to happen.
-    next(rows)
-    return rows
+    cluster: Cluster
+    table: str
+    scan: Scan
+    max_result_bytes: int = MAX_RESULT_BYTES
 
 
-class _Scanner:
-    """The state of one scan.
+class RangeScanner:
+    """Reads the rows of one range, answer by answer. For one thread at a time.
 
     `_from` is where to open next: the first row key, itself wanted only if `_is_inclusive`; in a
-    reverse scan the key to go down from, itself never wanted, b"" meaning from the end. `_last` is
-    the last whole row of this region that was handed out, `_part` what came of the next one.
+    reverse scan the key to go down from, itself never wanted, b"" meaning from the end. `_part` is
+    what came of a row that is not whole yet, `_stock` what was taken in ahead of its time.
+
+    Attributes:
+        is_over: whether the range has no more rows than those in stock.
+        is_last: whether the server has said that the whole scan is over, as a filter can want it.
     """
 
-    def __init__(self, cluster: Cluster, table: str, scan: Scan, max_result_bytes: int) -> None:
-        self._cluster = cluster
-        self._shown = table
-        self._table = cluster.names.full(table)
+    def __init__(self, job: ScanJob, start: bytes, stop: bytes, *, wanted: int = -1) -> None:
+        scan = job.scan
+        self._cluster = job.cluster
+        self._shown = job.table
+        self._table = job.cluster.names.full(job.table)
         self._reverse = scan.reverse
-        self._start, self._stop = scan.bounds()
-        self._from = self._stop if scan.reverse else self._start
+        self._start, self._stop = start, stop
+        self._from = stop if scan.reverse else start
         self._is_inclusive = not scan.reverse
         self._batch_rows = min(scan.batch_rows or _ALL_ROWS, _ALL_ROWS)
-        self._wanted = scan.limit if scan.limit is not None else -1
+        self._wanted = wanted
         self._message = scan_message(scan)
-        self._message.max_result_size = max_result_bytes
-        self._message.stop_row = self._start if scan.reverse else self._stop
+        self._message.max_result_size = job.max_result_bytes
+        self._message.stop_row = start if scan.reverse else stop
         self._message.include_stop_row = scan.reverse
-        if 0 <= self._wanted <= FEW_ROWS:
+        if 0 <= wanted <= FEW_ROWS:
             self._message.readType = client_pb2.Scan.PREAD
 
-        self._is_done = False
+        self.is_over = False
+        self.is_last = False
         self._place: Place | None = None
-        self._connection: Connection | None = None
-        self._scanner_id: int | None = None
+        self.connection: Connection | None = None
+        self.scanner_id: int | None = None
         self._sequence = 0
         self._call: Call | None = None
-        self._is_broken = False
-        self._part: _Part | None = None
-        self._last: bytes | None = None
+        self._error: RpcError | None = None
+        self._part: tuple[bytes, list[RawCell]] | None = None
+        self._stock: deque[list[Row]] = deque()
 
-    def run(self) -> Generator[Row, None, None]:
-        """Yields one row that is none, when the scan has begun, and then its rows."""
-        try:
-            rows = self._next_rows()
-            yield Row(b"", ())
-            while rows is not None:
-                yield from rows
-                rows = self._next_rows()
-        except ValueError as exc:
-            raise self._unreadable(exc) from exc
-        finally:
-            self._close()
+    def expect_many(self) -> None:
+        """Takes it for certain that the scan is a long one.
 
-    def _next_rows(self) -> Iterator[Row] | None:
-        attempts = self._cluster.attempts(self._shown)
-        while not self._is_done:
-            if self._is_broken:
-                self._rewind()
+        Left to itself a server begins with random reads and interrupts the scan after some
+        blocks, to change over.
+        """
+        if self._message.readType == client_pb2.Scan.DEFAULT:
+            self._message.readType = client_pb2.Scan.STREAM
+
+    def ask(self) -> None:
+        """Sends for the next rows, if that is not done already. Does not wait, and does not fail.
+
+        What fails is met again, and dealt with, when the rows are wanted.
+        """
+        if self._call is None and not self.is_over and self._error is None:
+            with contextlib.suppress(WebTableError):
+                try:
+                    self._send(self._cluster.attempts(self._shown))
+                except RpcError as exc:
+                    self._error = exc
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether all rows have been handed out."""
+        return self.is_over and not self._stock
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether there is something to take without waiting."""
+        return bool(self._stock) or (self._call is not None and self._call.is_settled)
+
+    def stock_up(self, most: int) -> int:
+        """Takes in answers that have come, and asks for more up to a number; returns the number."""
+        while self._call is not None and self._call.is_settled and self._error is None:
             try:
-                answer = self._receive(attempts)
-                rows = self._take(answer)
+                rows = self._take(self._receive(self._cluster.attempts(self._shown)))
             except RpcError as exc:
-                self._reopen(exc, attempts)
+                self._error = exc
+                break
+            if rows:
+                self._stock.append(rows)
+            if len(self._stock) < most:
+                self.ask()
+        if len(self._stock) < most:
+            self.ask()
+        return len(self._stock)
+
+    def next_rows(self) -> list[Row] | None:
+        """Returns more rows, as soon as they come; None when the range has no more.
+
+        Raises:
+            WebTableError: they could not be had.
+        """
+        if self._stock:
+            return self._stock.popleft()
+        attempts = self._cluster.attempts(self._shown)
+        while not self.is_over:
+            try:
+                rows = self._take(self._receive(attempts))
+            except RpcError as exc:
+                self._cluster.recover(self._place, exc, attempts)
+                self._rewind()
                 continue
-            if not self._is_done:
-                self._prefetch()
-            if rows is not None:
+            if rows:
                 return rows
             # An answer without rows says that the server is still searching: it is alive.
             attempts = self._cluster.attempts(self._shown)
         return None
 
+    def give_up(self) -> Callable[[], None] | None:
+        """Forgets the scanner; returns what closes it on its server, where that is to be done."""
+        self.is_over = True
+        self._stock.clear()
+        return self._drop_scanner()
+
     def _receive(self, attempts: Attempts) -> _ScanAnswer:
+        error, self._error = self._error, None
+        if error is not None:
+            raise error
         if self._call is None:
             self._send(attempts)
         call, self._call = self._call, None
@@ -135,9 +182,9 @@ class _Scanner:
             client_handles_partials=True,
             client_handles_heartbeats=True,
         )
-        if self._scanner_id is not None:
-            assert self._connection is not None
-            request.scanner_id = self._scanner_id
+        if self.scanner_id is not None:
+            assert self.connection is not None
+            request.scanner_id = self.scanner_id
             request.next_call_seq = self._sequence
             self._sequence += 1
         else:
@@ -145,7 +192,7 @@ class _Scanner:
             find = regions.locate_before if self._reverse else regions.locate
             self._place = None
             self._place = find(self._table, self._from, deadline)
-            self._connection = self._cluster.connections.to(
+            self.connection = self._cluster.connections.to(
                 self._place.server, CLIENT, deadline.attempt()
             )
             self._message.start_row = self._from
@@ -155,137 +202,98 @@ class _Scanner:
             self._sequence = 0
             if 0 < self._wanted <= _ALL_ROWS:
                 request.limit_of_rows = self._wanted
-        self._call = self._connection.submit("Scan", request, deadline.attempt())
+        self._call = self.connection.submit("Scan", request, deadline.attempt())
 
-    def _prefetch(self) -> None:
-        try:
-            self._send(self._cluster.attempts(self._shown))
-        except RpcError:
-            # Met again, and dealt with, when these rows are handed out and more are wanted.
-            self._is_broken = True
-
-    def _take(self, answer: _ScanAnswer) -> Iterator[Row] | None:
-        """Notes where the scan stands after an answer, and returns the answer's rows if any."""
+    def _take(self, answer: _ScanAnswer) -> list[Row]:
+        """Notes where the scan stands after an answer, and returns the answer's rows."""
         response = answer.message
-        if self._scanner_id is None and response.HasField("scanner_id"):
-            self._scanner_id = response.scanner_id
+        if self.scanner_id is None and response.HasField("scanner_id"):
+            self.scanner_id = response.scanner_id
         is_scan_over = response.HasField("more_results") and not response.more_results
         is_region_over = is_scan_over or (
             response.HasField("more_results_in_region") and not response.more_results_in_region
         )
-        part, self._part = self._part, None
-        rows = self._rows(_results(answer), part, is_region_over)
-        found = _count_rows(answer, part, is_region_over)
-        if not found:
-            whole = list(rows)
-            rows, found = iter(whole), len(whole)
-        if 0 <= self._wanted < found:
-            rows, found = itertools.islice(rows, self._wanted), self._wanted
+        rows = self._rows(answer, is_region_over)
         if self._wanted >= 0:
-            self._wanted -= found
+            del rows[self._wanted :]
+            self._wanted -= len(rows)
+        if rows:
+            self._from, self._is_inclusive = rows[-1].key, False
         if is_region_over:
             self._leave_region()
         if is_scan_over or self._wanted == 0:
-            self._is_done = True
-        return rows if found else None
+            self.is_over = True
+            self.is_last = is_scan_over
+        return rows
 
-    def _rows(
-        self, results: Iterator[_Result], part: _Part | None, is_region_over: bool
-    ) -> Iterator[Row]:
-        """Yields the whole rows of an answer, the first joined to what came of it before.
+    def _rows(self, answer: _ScanAnswer, is_region_over: bool) -> list[Row]:
+        """Returns the whole rows of an answer, the first joined to what came of it before."""
+        response = answer.message
+        flags = list(response.partial_flag_per_result)
+        try:
+            rows = cut_rows(answer.frame, answer.block_at, response.cells_per_result)
+            if len(rows) != len(flags):
+                raise ValueError(f"{len(rows)} rows, {len(flags)} notes about them")
+        except ValueError as exc:
+            server = self._place.server if self._place is not None else None
+            raise NotHBase(f"unreadable cells: {exc}", server) from exc
+        for result in response.results:
+            if result.cell:
+                rows.append(Row(result.cell[0].row, message_cells(result.cell)))
+                flags.append(result.partial)
+        if self._part is not None or True in flags:
+            rows = self._join(zip(rows, flags, strict=True), is_region_over)
+        return rows
 
-        At its end it notes the last row, and what came of another only in part.
-        """
-        last = None
-        for key, cells, is_partial in results:
-            if part is not None:
-                if part[0] == key:
-                    part[1].extend(cells)
-                    cells = part[1]
-                else:
-                    last = part[0]
-                    yield Row(*part)  # its last part was marked as if more would come
+    def _join(self, results: Iterable[tuple[Row, bool]], is_region_over: bool) -> list[Row]:
+        """Returns the whole rows among results of which some are parts, and keeps the last part."""
+        rows: list[Row] = []
+        part, self._part = self._part, None
+        for row, is_partial in results:
+            if part is not None and part[0] != row.key:
+                rows.append(Row(*part))  # its last part was marked as if more would come
                 part = None
-            if is_partial:
-                part = (key, cells)
-            else:
-                last = key
-                yield Row(key, cells)
-        if is_region_over:
             if part is not None:
-                yield Row(*part)
-            return
-        self._part = part
-        if last is not None:
-            self._last = last
+                part[1].extend(row.raw_cells)
+                if not is_partial:
+                    rows.append(Row(*part))
+                    part = None
+            elif is_partial:
+                part = (row.key, list(row.raw_cells))
+            else:
+                rows.append(row)
+        if part is not None and is_region_over:
+            rows.append(Row(*part))
+        else:
+            self._part = part
+        return rows
 
     def _leave_region(self) -> None:
         # The server has closed the scanner by itself.
-        self._scanner_id = None
+        self.scanner_id = None
         place = self._place
         assert place is not None
-        if self._message.readType == client_pb2.Scan.DEFAULT:
-            # Left to itself a server begins with random reads and interrupts the scan after some
-            # blocks, to change over. A scan that goes on to another region is a long one.
-            self._message.readType = client_pb2.Scan.STREAM
+        self.expect_many()  # for it goes on to another region
         if self._reverse:
-            self._is_done = not place.start or place.start <= self._start
+            self.is_over = not place.start or place.start <= self._start
             self._from = place.start
         else:
-            self._is_done = not place.stop or bool(self._stop and self._stop <= place.stop)
+            self.is_over = not place.stop or bool(self._stop and self._stop <= place.stop)
             self._from, self._is_inclusive = place.stop, True
-        self._last = None
-
-    def _reopen(self, error: RpcError, attempts: Attempts) -> None:
-        self._cluster.recover(self._place, error, attempts)
-        self._rewind()
 
     def _rewind(self) -> None:
-        self._close()
         self._part = None
-        self._is_broken = False
-        last, self._last = self._last, None
-        if last is not None:
-            self._from, self._is_inclusive = last, False
+        end = self._drop_scanner()
+        if end is not None:
+            self._cluster.in_background(end)
 
-    def _close(self) -> None:
+    def _drop_scanner(self) -> Callable[[], None] | None:
         call, self._call = self._call, None
-        scanner_id, self._scanner_id = self._scanner_id, None
-        connection = self._connection
-        if connection is not None and connection.is_open and (call or scanner_id is not None):
-            # Not here: this may run in any thread at any point, as part of collecting garbage.
-            self._cluster.in_background(lambda: _end_scanner(connection, call, scanner_id))
-
-    def _unreadable(self, exc: Exception) -> Exception:
-        server = self._place.server if self._place is not None else None
-        return translate(NotHBase(f"unreadable cells: {exc}", server), self._shown)
-
-
-def _results(answer: _ScanAnswer) -> Iterator[_Result]:
-    """Yields key, cells, and whether more cells of the row may follow, of every result."""
-    response, frame, at = answer
-    for result in response.results:
-        if result.cell:
-            yield result.cell[0].row, message_cells(result.cell), result.partial
-    for count, is_partial in zip(
-        response.cells_per_result, response.partial_flag_per_result, strict=True
-    ):
-        row, at = cut_row(frame, at, count)
-        yield row.key, list(row.raw_cells), is_partial
-
-
-def _count_rows(answer: _ScanAnswer, part: _Part | None, is_region_over: bool) -> int | None:
-    """Returns how many whole rows an answer will give; None where that shows only on reading."""
-    response = answer.message
-    flags = list(response.partial_flag_per_result)
-    if response.results or True in flags[:-1]:
-        return None
-    if not flags:
-        return 1 if part is not None and is_region_over else 0
-    count = len(flags) - (flags[-1] and not is_region_over)
-    if part is not None and part[0] != cut_row(answer.frame, answer.block_at, 1)[0].key:
-        count += 1
-    return count
+        scanner_id, self.scanner_id = self.scanner_id, None
+        connection = self.connection
+        if connection is None or not connection.is_open or not (call or scanner_id is not None):
+            return None
+        return lambda: _end_scanner(connection, call, scanner_id)
 
 
 def _end_scanner(connection: Connection, call: Call | None, scanner_id: int | None) -> None:
