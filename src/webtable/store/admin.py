@@ -102,7 +102,7 @@ class Admin(ABC):
 
     @abstractmethod
     def move(self, region: str | Region, server: str | None = None) -> str:
-        """Moves a region to a server, or to any other; returns the name of the one that has it."""
+        """Moves a region to a server, or to the one with the fewest regions; returns its name."""
 
     @abstractmethod
     def split(self, table: str, at: bytes | None = None) -> None:

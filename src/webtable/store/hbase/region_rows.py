@@ -147,9 +147,7 @@ class RegionRows(TableWork):
             short = name.rstrip(".").rpartition(".")[2]
             found = [row for row in self._all_rows() if row.encoded_name == short]
         if not found:
-            raise NotFound(
-                "region", name, hint="list the regions again: it may have been split or merged"
-            )
+            raise gone(name)
         return found[0]
 
     def _scan_rows(self, scan: client_pb2.Scan) -> list[RegionRow]:
@@ -162,6 +160,12 @@ class RegionRows(TableWork):
 
     def _shown(self, full: bytes) -> str:
         return self._names.shown(full) or full.decode()
+
+
+def gone(name: str) -> NotFound:
+    """Returns the error for a region that is not there, or no longer."""
+    hint = "list the regions again: it may have been split or merged"
+    return NotFound("region", name, hint=hint)
 
 
 def _scan(start: bytes, stop: bytes) -> client_pb2.Scan:

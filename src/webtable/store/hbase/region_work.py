@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from itertools import pairwise
 
-from webtable.errors import InvalidRequest, NotFound, RegionBusy, TableDisabled
+from webtable.errors import InvalidRequest, RegionBusy, TableDisabled
 from webtable.store.hbase.procedures import Procedure, on_refusal, wait_for
-from webtable.store.hbase.proto import master_pb2
-from webtable.store.hbase.region_rows import OPEN, RegionRow, ServerId
-from webtable.store.hbase.retry import Attempts
+from webtable.store.hbase.proto import master_pb2, status_pb2
+from webtable.store.hbase.region_rows import OPEN, RegionRow, ServerId, gone
+from webtable.store.hbase.retry import Attempts, Deadline
 from webtable.store.hbase.upkeep import Upkeep
 from webtable.store.hbase.wire import RemoteError
 from webtable.store.load import Region
 from webtable.store.mutation import check_row_key
 
 __all__ = ["RegionWork"]
+
+MOVE_PATIENCE_SECONDS = 10.0
+MOVE_PAUSE_SECONDS = 0.5
 
 
 class RegionWork(Upkeep):
@@ -29,30 +33,41 @@ class RegionWork(Upkeep):
         target = self._target(row, server)
         if row.server == target:
             return str(target)
-        request = master_pb2.MoveRegionRequest(region=row.specifier)
-        if target is not None:
-            request.dest_server_name.CopyFrom(target.message())
+        request = master_pb2.MoveRegionRequest(
+            region=row.specifier, dest_server_name=target.message()
+        )
         kind = master_pb2.MoveRegionResponse
-        with on_refusal("UnknownRegionException", lambda _: NotFound("region", row.encoded_name)):
-            self._call("MoveRegion", request, kind, attempts)
-        arrived = self._arrived(row, attempts)
+        patience = Deadline(MOVE_PATIENCE_SECONDS)
+        while True:
+            with on_refusal("UnknownRegionException", lambda _: gone(row.encoded_name)):
+                self._call("MoveRegion", request, kind, attempts)
+            arrived = self._arrived(row, attempts)
+            if arrived == target or patience.remaining() < 0:
+                break
+            # The master says nothing when it does nothing, as with a server just started.
+            time.sleep(MOVE_PAUSE_SECONDS)
         self._cluster.regions.forget(row.table)
-        if target is not None and arrived != target:
+        if arrived != target:
             raise RegionBusy(
                 f"region '{row.encoded_name}' could not be opened by {target}, it is on {arrived}",
-                hint="try again, or look at the log of that server",
+                hint="try again, or look into the log of that server",
             )
         return str(arrived)
 
-    def _target(self, row: RegionRow, server: str | None) -> ServerId | None:
+    def _target(self, row: RegionRow, server: str | None) -> ServerId:
         if server is not None:
             return self._live_server(server)
-        if not set(self._live_servers()) - {row.server}:
+        others = [
+            (len(each.server_load.region_loads), ServerId.of(each.server))
+            for each in self._status(status_pb2.LIVE_SERVERS).live_servers
+            if ServerId.of(each.server) != row.server
+        ]
+        if not others:
             raise InvalidRequest(
                 f"there is no other server to move region '{row.encoded_name}' to",
                 hint="start another region server",
             )
-        return None
+        return min(others)[1]
 
     def _arrived(self, row: RegionRow, attempts: Attempts) -> ServerId:
         now = [row]
@@ -101,6 +116,8 @@ class RegionWork(Upkeep):
                 f" from {row.start!r:.80} to {row.stop!r:.80}",
                 hint="take a row key after its first and before its end",
             )
+        if at is None:
+            self._over([row], self._flush)  # only what is in files has a middle
         table = self._shown(row.table)
         request = master_pb2.SplitTableRegionRequest(split_row=at)
         region = request.region_info
@@ -113,11 +130,14 @@ class RegionWork(Upkeep):
         def explain(refusal: RemoteError) -> NotSplittable:
             which = f"region '{row.encoded_name}' of table '{table}'"
             if "bestSplit" in refusal.detail:
-                hint = "name a row key; a middle is known once there are rows on both sides of it"
+                hint = "name a row key; there is a middle once its files have several blocks"
                 return NotSplittable(f"{which} has no middle to split at", hint=hint)
             return NotSplittable(f"{which} cannot be split: {refusal.detail}", hint=_SHARED)
 
-        with on_refusal("DoNotRetryIOException", explain):
+        with (
+            on_refusal("UnknownRegionException", lambda _: gone(row.encoded_name)),
+            on_refusal("DoNotRetryIOException", explain),
+        ):
             self._run(Procedure("SplitRegion", request, kind, what), self._attempts(table))
         self._cluster.regions.forget(row.table)
 
@@ -135,6 +155,7 @@ class RegionWork(Upkeep):
             return InvalidRequest(f"HBase refuses to merge them: {refusal.detail}", hint=_SHARED)
 
         with (
+            on_refusal("UnknownRegionException", lambda _: gone(rows[0].encoded_name)),
             on_refusal("MergeRegionException", explain),
             on_refusal("DoNotRetryIOException", explain),
         ):

@@ -52,7 +52,7 @@ class EmbeddedAdmin(Admin):
         self._catalog = catalog
         self._translated = translated
         self._opened_ms = int(time.time() * 1000)
-        self._compacting: list[str] = []
+        self._compacting: list[tuple[str, CompactionState]] = []
         self._lock = threading.Lock()
 
     # Tables and namespaces
@@ -196,12 +196,15 @@ class EmbeddedAdmin(Admin):
                     known = [each.name for each in opened.schema.families]
                     raise FamilyNotFound(table, family, known)
             self._database.flush(list(opened.entry.column_families.values()))
-            self._note(table, is_compacting=True)
+            entry: tuple[str, CompactionState] = (table, "MAJOR" if major else "MINOR")
+            with self._lock:
+                self._compacting.append(entry)
             try:
                 for each in chosen:
                     self._compact(opened, each, major=major)
             finally:
-                self._note(table, is_compacting=False)
+                with self._lock:
+                    self._compacting.remove(entry)
 
     def _compact(self, table: OpenTable, family: OpenFamily, *, major: bool) -> None:
         if not major:
@@ -229,18 +232,10 @@ class EmbeddedAdmin(Admin):
             return self._compaction(self._catalog.table(table))
 
     def _compaction(self, table: OpenTable) -> CompactionState:
+        # What RocksDB does by itself it does not tell by table.
         with self._lock:
-            if table.schema.name in self._compacting:
-                return "MAJOR"
-        running = [
-            family.rocks.property_int_value("rocksdb.num-running-compactions")
-            for family in table.families.values()
-        ]
-        return "MINOR" if any(running) else "NONE"
-
-    def _note(self, table: str, *, is_compacting: bool) -> None:
-        with self._lock:
-            (self._compacting.append if is_compacting else self._compacting.remove)(table)
+            states = {state for name, state in self._compacting if name == table.schema.name}
+        return "MAJOR_AND_MINOR" if len(states) > 1 else next(iter(states), "NONE")
 
     # The one server
 
