@@ -371,7 +371,7 @@ class _Scanner(_Worker):
             return
         start, stop = scan.bounds()
         keys = tuple(key for key, _, _ in found)
-        seen = ScanSeen(start, stop, scan.limit, scan.reverse, True, keys)
+        seen = ScanSeen(start, stop, scan.limit, scan.reverse, scan.ordered, keys)
         self.history.scanned(seen)
         if scan.limit is None:
             for key in {*self.keys.owned, *self.keys.timed}.difference(keys):
@@ -388,6 +388,7 @@ class _Scanner(_Worker):
             stop=stop,
             columns=rows.NUMBERED,
             reverse=self.draw.random() < 0.4,
+            ordered=self.draw.random() < 0.7,
             limit=self.draw.choice((None, None, 1, 17, 150)),
             batch_rows=self.draw.choice((1, 5, 20, 100, None)),
         )
