@@ -301,7 +301,7 @@ class _Chainer(_Worker):
                 return
             expected = (found.value(rows.CHAIN) if found is not None else None) or b""
         token = self.load.next_token(self.number)
-        check = Check.equal(rows.CHAIN, expected) if expected else Check.absent(rows.CHAIN)
+        check = Check(rows.CHAIN, value=expected or None, unique=self.draw.random() < 0.5)
         steps: list[Mutation] = [Put(row, rows.step_columns(token, expected))]
         if self.keys.chains.index(row) % 2:
             steps += [Append(row, {rows.TEXT: token}), Increment(row, {rows.COUNT: 1})]

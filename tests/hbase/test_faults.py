@@ -113,6 +113,30 @@ def test_a_check_whose_answer_was_lost_is_never_called_a_failure(
     assert behind.check_and_mutate(table, b"r", Check.equal(b"f:q", b"v"), put, "wal").success
 
 
+def test_a_check_with_a_unique_value_is_told_from_others(
+    engine: HBaseEngine, behind: HBaseEngine, proxy: Proxy, new_table: NewTable
+) -> None:
+    table = new_table()
+    absent = Check.absent(b"f:q", unique=True)
+    assert behind.get_many(table, [Get(b"r")]) == [None]  # so that it knows the way
+    proxy.cut_after = 0
+    assert behind.check_and_mutate(table, b"r", absent, [Put(b"r", {b"f:q": b"1"})], "wal").success
+    assert proxy.cuts == 1
+    # Another's value in its place says nothing about ours.
+    proxy.cut_after = 0
+    with pytest.raises(Timeout, match="is not known"):
+        behind.check_and_mutate(table, b"r", absent, [Put(b"r", {b"f:q": b"2"})], "wal")
+    # The new value of a counter is not to be had that way.
+    step: list[Mutation] = [Put(b"r", {b"f:q": b"3"}), Increment(b"r", {b"f:n": 1})]
+    equal = Check.equal(b"f:q", b"1", unique=True)
+    proxy.cut_after = 0
+    with pytest.raises(Timeout, match="was made"):
+        behind.check_and_mutate(table, b"r", equal, step, "wal")
+    (row,) = engine.get_many(table, [Get(b"r")])
+    assert row is not None
+    assert row.values() == {b"f:n": (1).to_bytes(8, "big"), b"f:q": b"3"}
+
+
 def test_batches_survive_cuts(behind: HBaseEngine, proxy: Proxy, new_table: NewTable) -> None:
     table = new_table(splits=(b"0700",))
     keys = [b"%04d" % number for number in range(1500)]

@@ -209,9 +209,13 @@ class Check:
     A value of None asks that the column is absent; as in HBase an empty stored value counts as
     absent too. An absent column matches no comparison with a value. `Check.matches` makes a
     condition on the whole row instead: `filter` is set then, and `column` is empty.
+
+    `unique` is a promise of the caller: the mutations put a value into the checked column that no
+    other write ever puts there. Where the answer of a server was lost, a look at the column then
+    tells whether they were made; without it that is an error.
     """
 
-    __slots__ = ("column", "filter", "op", "time_range", "value")
+    __slots__ = ("column", "filter", "op", "time_range", "unique", "value")
 
     def __init__(
         self,
@@ -220,8 +224,10 @@ class Check:
         value: bytes | None = None,
         *,
         time_range: tuple[int, int] | None = None,
+        unique: bool = False,
     ) -> None:
         self.column = check_column(column)
+        self.unique = unique
         try:
             self.op = CompareOp(op)
         except ValueError as exc:
@@ -242,24 +248,28 @@ class Check:
         """A read of the row through this filter, or its text, finds something."""
         check = cls.__new__(cls)
         check.column, check.op, check.value = b"", CompareOp.EQUAL, None
+        check.unique = False
         check.time_range = check_time_range(time_range)
         check.filter = as_filter(filter)
         return check
 
     @classmethod
-    def absent(cls, column: bytes) -> Check:
+    def absent(cls, column: bytes, *, unique: bool = False) -> Check:
         """The column has no visible version, or an empty value."""
-        return cls(column, CompareOp.EQUAL, None)
+        return cls(column, CompareOp.EQUAL, None, unique=unique)
 
     @classmethod
-    def equal(cls, column: bytes, value: bytes) -> Check:
+    def equal(cls, column: bytes, value: bytes, *, unique: bool = False) -> Check:
         """The newest version has exactly this value."""
-        return cls(column, CompareOp.EQUAL, value)
+        return cls(column, CompareOp.EQUAL, value, unique=unique)
 
     def __repr__(self) -> str:
         if self.filter is not None:
             return f"Check.matches({self.filter!r}, time_range={self.time_range})"
-        return f"Check({self.column!r}, {self.op}, {self.value!r}, time_range={self.time_range})"
+        more = ", unique=True" if self.unique else ""
+        return (
+            f"Check({self.column!r}, {self.op}, {self.value!r}, time_range={self.time_range}{more})"
+        )
 
 
 class CheckResult(NamedTuple):

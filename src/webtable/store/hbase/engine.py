@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import ClassVar, NamedTuple, TypeVar
+from typing import ClassVar, NamedTuple, TypeGuard, TypeVar
 
 from google.protobuf.message import Message
 
@@ -34,6 +34,7 @@ from webtable.store.mutation import (
     Durability,
     Increment,
     Mutation,
+    Put,
 )
 from webtable.store.scan import Get, Scan
 from webtable.store.schema import TableSchema
@@ -163,18 +164,31 @@ class HBaseEngine(Engine):
 
         Raises:
             Timeout: an answer was lost, the call was sent again, and then the condition did not
-                hold: whether that is its own doing cannot be told from outside.
+                hold: whether that is its own doing cannot be told from outside, unless the check
+                is `unique` and the value that it put is still there.
         """
         self._check_writable()
         attempts = self._cluster.attempts(table)
         result = self._take_step(_Step(table, row, mutations, durability, check), attempts)
         if not result.success and attempts.maybe_applied:
+            if check.unique and self._has_put(table, row, check.column, mutations):
+                _check_answered(table, mutations, None)
+                return CheckResult(True)
             raise Timeout(
                 f"whether the conditional write to row {row!r:.80} of table '{table}' was made is "
                 "not known: its answer was lost, and sent again its condition did not hold",
                 hint="read the row and decide",
             )
         return result
+
+    def _has_put(
+        self, table: str, row: bytes, column: bytes, mutations: Sequence[Mutation]
+    ) -> bool:
+        """Whether a column has the value that the mutations put there."""
+        found = self._get(table, Get(row, (column,)))
+        stored = found.value(column) if found is not None else None
+        puts = [each.values[column] for each in mutations if _puts(each, column)]
+        return stored is not None and stored in puts
 
     def _take_step(self, step: _Step, attempts: Attempts) -> CheckResult:
         request = client_pb2.MultiRequest(nonceGroup=self._cluster.nonce_group)
@@ -269,6 +283,10 @@ class _Step(NamedTuple):
     mutations: Sequence[Mutation]
     durability: Durability
     check: Check | None = None
+
+
+def _puts(mutation: Mutation, column: bytes) -> TypeGuard[Put]:
+    return isinstance(mutation, Put) and column in mutation.values
 
 
 def _check_answered(table: str, mutations: Sequence[Mutation], row: Row | None) -> None:
