@@ -148,6 +148,30 @@ def test_batches_survive_cuts(behind: HBaseEngine, proxy: Proxy, new_table: NewT
     assert proxy.cuts == 2
 
 
+def test_a_row_keeps_its_order_where_its_region_is_not_found_at_once(
+    behind: HBaseEngine, proxy: Proxy, new_table: NewTable
+) -> None:
+    table = new_table()
+    behind.list_tables()  # so that there is a connection to cut
+    proxy.cut_after = 0
+    puts = [Put(b"r", {b"f:q": b"%d" % number}) for number in range(3)]
+    behind.mutate_many(table, puts, "wal")
+    assert proxy.cuts == 1
+    (row,) = behind.get_many(table, [Get(b"r")])
+    assert row is not None
+    assert row.value(b"f:q") == b"2"
+    proxy.cut_after = 0
+    mixed: list[Mutation] = []
+    for number in range(3):
+        mixed += [Append(b"s", {b"f:q": b"%d" % number}), Put(b"s", {b"f:p": b"%d" % number})]
+        mixed += [Increment(b"s", {b"f:n": 1})] * 2
+    behind.mutate_many(table, mixed, "wal")
+    (row,) = behind.get_many(table, [Get(b"s")])
+    assert row is not None
+    six = (6).to_bytes(8, "big")
+    assert row.values() == {b"f:n": six, b"f:p": b"2", b"f:q": b"012"}
+
+
 def test_a_cluster_that_stops_is_told_soon(
     engine: HBaseEngine, location: str, region_server: Server, proxy: Proxy, new_table: NewTable
 ) -> None:

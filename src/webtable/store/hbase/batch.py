@@ -18,7 +18,7 @@ from webtable.store.hbase.proto import base_pb2, client_pb2
 from webtable.store.hbase.retry import Remedy, forgotten, is_untouched, remedy_for, translate
 from webtable.store.hbase.wire import RpcError, Server, inner_error
 from webtable.store.model import Row
-from webtable.store.mutation import Durability, Mutation
+from webtable.store.mutation import Append, Delete, Durability, Mutation, Put
 from webtable.store.scan import Get
 
 __all__ = ["Multi"]
@@ -111,28 +111,61 @@ class Multi:
         pending = list(range(len(self._entries)))
         while pending:
             self._failures, self._unsent = [], []
+            if self._in_order:
+                pending, self._unsent = self._first_of_each_row(pending)
+            waiting = len(self._unsent)
             under_way: dict[Server, deque[_Group]] = {}
             for server, placed in self._by_server(pending).items():
                 self._send_all(server, placed, under_way.setdefault(server, deque()))
             for groups in under_way.values():
                 while groups:
                     self._collect(groups.popleft())
-            if len(self._failures) + len(self._unsent) < len(pending):
+            if len(self._failures) + len(self._unsent) - waiting < len(pending):
                 self._attempts = self._cluster.attempts(self._shown)  # it moves: more time
             pending = sorted(self._try_again() + self._unsent)
+
+    def _first_of_each_row(self, pending: list[int]) -> tuple[list[int], list[int]]:
+        """Returns the entries to send now, and those that must wait for others of their row.
+
+        Puts and deletes of one row may go together: a server does them in order or not at all. So
+        may increments, whose order does not matter. What is of another kind waits, as a server
+        goes on to it also where what came before has failed.
+        """
+        now, later = [], []
+        kinds: dict[bytes, type] = {}
+        for index in pending:
+            entry = self._entries[index]
+            kind = Put if isinstance(entry, Delete) else type(entry)
+            before = kinds.get(entry.row)
+            if before is None or (before is kind and kind is not Append):
+                kinds[entry.row] = kind
+                now.append(index)
+            else:
+                kinds[entry.row] = object  # fits none that comes after it
+                later.append(index)
+        return now, later
 
     def _by_server(self, pending: list[int]) -> dict[Server, list[tuple[Place, int]]]:
         regions, deadline = self._cluster.regions, self._attempts.deadline
         by_region: dict[bytes, list[tuple[Place, int]]] = {}
+        # A row is looked for once, lest an entry finds what the one before it did not.
+        found: dict[bytes, Place | RpcError] = {}
         for index in pending:
-            try:
-                place = regions.locate(self._table, self._entries[index].row, deadline)
-            except RpcError as exc:
-                self._failures.append((index, None, exc))
+            row = self._entries[index].row
+            place = found.get(row)
+            if place is None:
+                try:
+                    place = regions.locate(self._table, row, deadline)
+                except RpcError as exc:
+                    place = exc
+                if self._in_order:
+                    found[row] = place
+            if isinstance(place, RpcError):
+                self._failures.append((index, None, place))
                 continue
             lost = self._lost.get(index)
             if lost is not None and index in self._nonces and lost.process != place.process:
-                self.outcomes[index] = forgotten(self._entries[index].row, self._shown)
+                self.outcomes[index] = forgotten(row, self._shown)
                 continue
             by_region.setdefault(place.name, []).append((place, index))
         by_server: dict[Server, list[tuple[Place, int]]] = {}
