@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -11,7 +12,7 @@ from webtable.errors import ServerUnavailable, Timeout
 from webtable.store.hbase.engine import HBaseEngine
 from webtable.store.hbase.location import parse_location
 from webtable.store.hbase.registry import ZooKeeperRegistry
-from webtable.store.hbase.wire import Server
+from webtable.store.hbase.wire import CallTimedOut, Server
 from webtable.store.mutation import Append, Check, Increment, Mutation, Put
 from webtable.store.scan import Get, Scan
 
@@ -228,6 +229,21 @@ def test_something_else_at_the_location(scheme: str, play: object) -> None:
     if scheme == "hbase+masters" and play is say_http:
         assert "does not answer as HBase does: it says b'HTTP" in str(caught.value)
     assert threading.active_count() <= before + 3  # only the test's own server
+
+
+@pytest.mark.parametrize("scheme", ["hbase", "hbase+masters"])
+def test_many_that_say_nothing_cost_no_more_than_one(scheme: str) -> None:
+    with listening(say_nothing) as a, listening(say_nothing) as b, listening(say_nothing) as c:
+        began = time.monotonic()
+        with pytest.raises((ServerUnavailable, Timeout)):
+            HBaseEngine.connect(f"{scheme}://{a},{b},{c}?timeout=2")
+        assert time.monotonic() - began < 5
+
+
+def test_a_registry_is_not_asked_when_there_is_no_time_left(hbase_location: str) -> None:
+    registry = ZooKeeperRegistry(parse_location(hbase_location))
+    with pytest.raises(CallTimedOut, match="no time was left"):
+        registry.meta_server(-0.1)
 
 
 def test_zookeeper_without_hbase(hbase_location: str) -> None:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import contextlib
 import logging
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from time import monotonic
 from typing import Protocol, TypeVar
 
 from google.protobuf.message import DecodeError, Message
@@ -31,6 +32,8 @@ __all__ = ["MastersRegistry", "Registry", "RegistryUnavailable", "ZooKeeperRegis
 M = TypeVar("M", bound=Message)
 LOOKUP_SECONDS = 10.0
 """A registry answers at once or is not well; waiting longer would only hide it."""
+
+SHORTEST_SECONDS = 0.05
 
 
 class RegistryUnavailable(RpcError):
@@ -73,6 +76,8 @@ class ZooKeeperRegistry:
         return _server(self._read("master", registry_pb2.Master, timeout).master)
 
     def _read(self, node: str, kind: type[M], timeout: float) -> M:
+        if timeout <= 0:
+            raise CallTimedOut(f"no time was left to ask ZooKeeper at {self._text}", None)
         stored = self._fetch(f"{self._parent}/{node}", min(timeout, LOOKUP_SECONDS))
         try:
             # 0xff | u32 length | the writer's name | "PBUF" | message
@@ -90,11 +95,13 @@ class ZooKeeperRegistry:
         from kazoo.exceptions import KazooException, NoNodeError
         from kazoo.handlers.threading import KazooTimeoutError
 
+        end = monotonic() + timeout
         self._knock(timeout)
         client = KazooClient(hosts=self._text, timeout=timeout, read_only=True, logger=_silent)
         try:
-            client.start(timeout=timeout)
-            return bytes(client.get(path)[0])
+            client.start(timeout=max(end - monotonic(), SHORTEST_SECONDS))
+            answer = client.get_async(path).get(timeout=max(end - monotonic(), SHORTEST_SECONDS))
+            return bytes(answer[0])
         except NoNodeError as exc:
             # During a start or a change of masters this is normal, so it may go away.
             raise ConnectFailed(
@@ -118,9 +125,9 @@ class ZooKeeperRegistry:
     def _knock(self, timeout: float) -> None:
         # Kazoo tries for as long as it may; a refused connection need not take that long.
         reasons = []
-        for server in self._servers:
+        for server, seconds in _in_turn(self._servers, timeout):
             try:
-                socket.create_connection(server, timeout=timeout).close()
+                socket.create_connection(server, timeout=seconds).close()
             except OSError as exc:
                 reasons.append(f"{server}: {exc}")
             else:
@@ -139,6 +146,7 @@ class MastersRegistry:
     def __init__(self, location: Location, connect: Callable[[Server, float], Connection]) -> None:
         self._servers = location.servers
         self._more: tuple[Server, ...] = ()
+        self._answered = location.servers[0]
         self._connect = connect
 
     def meta_server(self, timeout: float) -> Server:
@@ -163,16 +171,17 @@ class MastersRegistry:
         return _server(answer.server_name)
 
     def _ask(self, method: str, request: Message, kind: type[M], timeout: float) -> M:
-        limit = min(timeout, LOOKUP_SECONDS)
         reasons: list[RpcError] = []
-        for server in (*self._servers, *self._more):
+        servers = sorted((*self._servers, *self._more), key=lambda each: each != self._answered)
+        for server, seconds in _in_turn(servers, min(timeout, LOOKUP_SECONDS)):
             try:
-                connection = self._connect(server, limit)
-                answer = connection.call(method, request, kind, limit).message
-                self._learn(connection, limit)
+                connection = self._connect(server, seconds)
+                answer = connection.call(method, request, kind, seconds).message
+                self._learn(connection, seconds)
             except RpcError as exc:
                 reasons.append(exc)
             else:
+                self._answered = server
                 return answer
         for reason in reasons:
             if not isinstance(reason, ConnectFailed | ConnectionLost | CallTimedOut):
@@ -189,6 +198,14 @@ class MastersRegistry:
         kind = registry_pb2.GetBootstrapNodesResponse
         answer = connection.call("GetBootstrapNodes", request, kind, timeout)
         self._more = tuple(map(_server, answer.message.server_name))
+
+
+def _in_turn(servers: Sequence[Server], timeout: float) -> Iterator[tuple[Server, float]]:
+    """Yields servers and how long to try each: one that is silent leaves time for the others."""
+    end = monotonic() + timeout
+    for number, server in enumerate(servers):
+        share = (end - monotonic()) / (len(servers) - number)
+        yield server, max(share, SHORTEST_SECONDS)
 
 
 def _server(name: base_pb2.ServerName) -> Server:
