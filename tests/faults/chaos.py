@@ -68,7 +68,7 @@ class Chaos:
         hands: tuple[tuple[str, float, tuple[Act, ...]], ...] = (
             ("regions", 0.3, (self._move, self._move, self._move, self._split, self._merge)),
             ("files", 1.0, (self._flush, self._flush, self._compact)),
-            ("kills", kills, (self._kill_server, self._kill_server, self._kill_master)),
+            ("kills", kills, (*[self._kill_server] * 3, self._kill_master)),
             ("network", 0.5, network),
         )
         for name, pause, acts in hands:

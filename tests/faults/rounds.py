@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 from threading import Event
+from time import monotonic
 from typing import NamedTuple
 
 import webtable
@@ -16,7 +17,7 @@ from tests.faults.history import History, Read
 from tests.faults.load import Keys, Load
 from tests.faults.proxy import Proxy
 from tests.faults.regions import RegionHand
-from webtable import Row, Store, Table
+from webtable import Row, Table
 from webtable.cluster.local_hbase import LocalHBase
 from webtable.store.hbase.wire import Server
 
@@ -66,7 +67,7 @@ def play(cluster: LocalHBase, plan: Plan, table: str) -> Report:
             closing.enter_context(webtable.open(location))
             for location in _locations(cluster, proxies, plan.timeout)
         ]
-        *clients, calm = stores
+        *clients, hasty, calm = stores
         keys = Keys.of_size(plan.scale)
         calm.create_table(rows.schema(table), splits=rows.SPLITS)
         with calm.table(table).batch() as batch:
@@ -74,7 +75,7 @@ def play(cluster: LocalHBase, plan: Plan, table: str) -> Report:
                 batch.put(key, rows.numbered(0))
         history = History()
         load = Load([store.table(table) for store in clients], keys, history, plan.seed)
-        chaos = Chaos(cluster, RegionHand(calm, table), proxies, story, plan.seed)
+        chaos = Chaos(cluster, RegionHand(hasty, table), proxies, story, plan.seed)
         load.start(plan.timeout, plan.pace)
         chaos.start(plan.kills)
         Event().wait(plan.seconds)
@@ -104,20 +105,19 @@ def _proxies(cluster: LocalHBase) -> Iterator[list[Proxy]]:
 def _locations(cluster: LocalHBase, proxies: list[Proxy], timeout: float) -> Iterator[str]:
     """Yields a location through proxies, one by the masters through proxies, and a direct one.
 
-    The last one is for who must not be disturbed.
+    Of the last two one is for who does not wait for a dead master, one for who needs an answer.
     """
     status = cluster.status()
     host_map = ",".join(f"{proxy.target}={proxy.address}" for proxy in proxies)
     yield f"{status.location}?timeout={timeout}&host_map={host_map}"
     yield f"{status.masters_location}?timeout={timeout}&host_map={host_map}"
     yield f"{status.location}?timeout={timeout}"
+    yield f"{status.location}?timeout=5"
     yield f"{status.location}?timeout=60"
 
 
 def _read_all(table: Table, keys: Keys, history: History) -> Final:
     """Reads everything when all is quiet, and adds the rows with numbers to the reads."""
-    from time import monotonic
-
     began = monotonic()
     found: dict[bytes, Row] = {}
     for row in table.scan():
@@ -150,8 +150,3 @@ def _read_all(table: Table, keys: Keys, history: History) -> Final:
         texts={key: value(key, rows.TEXT) for key in (*keys.counters, *keys.texts)},
         chains=chains,
     )
-
-
-def store_of(cluster: LocalHBase) -> Store:
-    """Returns a store that goes straight to the cluster."""
-    return webtable.open(cluster.location)
