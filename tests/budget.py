@@ -21,6 +21,7 @@ ROOM_OF_FOLDER = {
     "golden": "store",
     "store": "store",
     "cluster": "HBase",
+    "faults": "HBase",
     "hbase": "HBase",
     "lockstep": "HBase",
     "records": "records",

@@ -19,7 +19,7 @@ from webtable.cluster.local_hbase import LocalHBase
 
 pytestmark = pytest.mark.hbase
 
-SECONDS = float(os.environ.get("WEBTABLE_FAULTS_SECONDS") or (3600 if IS_SOAK else 25))
+SECONDS = float(os.environ.get("WEBTABLE_FAULTS_SECONDS") or (3600 if IS_SOAK else 20))
 ROUND_SECONDS = 180.0
 SEED = os.environ.get("WEBTABLE_FAULTS_SEED")
 
