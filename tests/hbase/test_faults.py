@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from webtable.errors import ServerUnavailable, Timeout
+from tests.faults.proxy import Proxy as StallingProxy
+from webtable.errors import (
+    BatchError,
+    RetryableError,
+    ServerUnavailable,
+    Timeout,
+    WebTableError,
+)
 from webtable.store.hbase.engine import HBaseEngine
 from webtable.store.hbase.location import parse_location
 from webtable.store.hbase.registry import ZooKeeperRegistry
@@ -136,6 +144,48 @@ def test_a_check_with_a_unique_value_is_told_from_others(
     (row,) = engine.get_many(table, [Get(b"r")])
     assert row is not None
     assert row.values() == {b"f:n": (1).to_bytes(8, "big"), b"f:q": b"3"}
+
+
+def test_a_server_that_falls_silent_costs_the_time_out(
+    location: str, region_server: Server, new_table: NewTable
+) -> None:
+    table = new_table()
+    stalling = StallingProxy(region_server)
+    hurried = HBaseEngine.connect(
+        f"{location}&timeout=3&host_map={region_server}={stalling.address}"
+    )
+    check = Check.absent(b"f:never")
+    put = [Put(b"r", {b"f:q": b"v"})]
+    calls: dict[str, Callable[[], object]] = {
+        "get": lambda: hurried.get_many(table, [Get(b"r")]),
+        "gets": lambda: hurried.get_many(table, [Get(b"r"), Get(b"s")]),
+        "put": lambda: hurried.mutate_row(table, b"r", put, "wal"),
+        "puts": lambda: hurried.mutate_many(table, put * 3, "wal"),
+        "large puts": lambda: hurried.mutate_many(
+            table, [Put(b"%d" % n, {b"f:q": bytes(1 << 20)}) for n in range(30)], "wal"
+        ),
+        "check": lambda: hurried.check_and_mutate(table, b"r", check, put, "wal"),
+        "scan": lambda: list(hurried.scan(table, Scan())),
+        "unknown table": lambda: hurried.get_many("nothing", [Get(b"r")]),
+        "regions": lambda: hurried.regions(table),
+    }
+    assert hurried.get_many(table, [Get(b"r")]) == [None]
+    stalling.stall(60)
+
+    def run(name: str) -> tuple[str, float, WebTableError]:
+        began = time.monotonic()
+        with pytest.raises(WebTableError) as caught:
+            calls[name]()
+        return name, time.monotonic() - began, caught.value
+
+    with ThreadPoolExecutor(len(calls)) as pool:
+        ended = list(pool.map(run, calls))
+    stalling.close()
+    hurried.close()
+    for name, took, error in ended:
+        errors = error.exceptions if isinstance(error, BatchError) else (error,)
+        assert all(isinstance(each, RetryableError) and each.hint for each in errors), name
+        assert took < 8, f"{name} took {took:.1f} s: {error}"
 
 
 def test_batches_survive_cuts(behind: HBaseEngine, proxy: Proxy, new_table: NewTable) -> None:
