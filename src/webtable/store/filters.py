@@ -7,6 +7,7 @@ text form. The order of the fields is that of the arguments in the text form.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
@@ -45,6 +46,7 @@ __all__ = [
     "TimestampsFilter",
     "ValueFilter",
     "WhileMatchFilter",
+    "inner_filters",
 ]
 
 _MAX_INT = 2**31 - 1
@@ -316,12 +318,21 @@ class RandomRowFilter(Filter, frozen=True):
 
 
 class SkipFilter(Filter, frozen=True):
-    """Leaves out a whole row as soon as its filter leaves out one cell of it."""
+    """Leaves out a whole row as soon as its filter leaves out one cell of it.
+
+    Its filter is never told of row keys: inside, a `RowFilter` keeps everything, a `PrefixFilter`
+    nothing, and a `MultiRowRangeFilter`, with which HBase cannot go on, is refused.
+    """
 
     filter: Filter
 
     def __post_init__(self) -> None:
         _check_filter(self.filter)
+        if any(isinstance(each, MultiRowRangeFilter) for each in inner_filters(self.filter)):
+            raise InvalidRequest(
+                "a MultiRowRangeFilter inside a SkipFilter",
+                hint="join the two by a FilterList, or scan the ranges one by one",
+            )
 
 
 class WhileMatchFilter(Filter, frozen=True):
@@ -349,6 +360,16 @@ class FilterList(Filter, frozen=True):
             raise InvalidRequest(
                 f"must_pass {self.must_pass!r:.80} is neither", hint='"all" or "one"'
             )
+
+
+def inner_filters(filter: Filter) -> Iterator[Filter]:
+    """Yields a filter and all filters in it."""
+    yield filter
+    if isinstance(filter, FilterList):
+        for each in filter.filters:
+            yield from inner_filters(each)
+    elif isinstance(filter, SkipFilter | WhileMatchFilter):
+        yield from inner_filters(filter.filter)
 
 
 def _merged(ranges: tuple[RowRange, ...]) -> tuple[RowRange, ...]:

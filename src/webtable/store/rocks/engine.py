@@ -116,12 +116,19 @@ class RocksEngine(Engine):
         return cells
 
     def _read_filtered(
-        self, reads: Sequence[reader.FamilyRead], view: reader.View, row: bytes, filter: Filter
+        self,
+        reads: Sequence[reader.FamilyRead],
+        view: reader.View,
+        row: bytes,
+        filter: Filter,
+        *,
+        together: bool = False,
     ) -> list[RawCell]:
         prefix = escape(row) + b"\x00"
         bounds = ReadOptions()
         bounds.set_iterate_upper_bound(row_end(prefix))
-        rows = self._filtered(reads, view, Span(prefix, bounds), make_rule(filter))
+        span = Span(prefix, bounds, together=together)
+        rows = self._filtered(reads, view, span, make_rule(filter))
         return next(rows, (prefix, []))[1]
 
     def _read_column(
@@ -160,7 +167,7 @@ class RocksEngine(Engine):
                 rows = reader.merge(readers, reverse=scan.reverse)
             else:
                 view = reader.View(scan.versions, scan.time_range, raw=scan.raw)
-                span = Span(escape(start), bounds, reverse=scan.reverse)
+                span = Span(escape(start), bounds, scan.reverse, together=scan.reverse)
                 rows = self._filtered(reads, view, span, rule)
             with self._scans_lock:
                 self._scans.add(rows)
@@ -215,9 +222,7 @@ class RocksEngine(Engine):
             FamilyCursor(read, view, seeker, span)
             for read, seeker in zip(reads, database.pin(open_all), strict=True)
         ]
-        return filtered_rows(
-            cursors, rule, reverse=span.reverse, is_stopped=lambda: database.is_closed
-        )
+        return filtered_rows(cursors, rule, span, lambda: database.is_closed)
 
     # Writing
 
@@ -292,7 +297,7 @@ class RocksEngine(Engine):
                 now_ms = current_ms()
                 view = reader.View(1, check.time_range)
                 if check.filter is not None:
-                    found = self._read_filtered(reads, view, row, check.filter)
+                    found = self._read_filtered(reads, view, row, check.filter, together=True)
                     is_held = bool(found)
                 else:
                     found = self._read_row(reads, view, row)

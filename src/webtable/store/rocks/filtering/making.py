@@ -20,10 +20,11 @@ def make_rule(filter: f.Filter, *, reverse: bool = False) -> rules.Rule:
             parts = [make_rule(each, reverse=reverse) for each in filter.filters]
             kind = lists.All if filter.must_pass == "all" else lists.One
             return kind(parts, reverse=reverse)
+        # In HBase these two do not tell their filter that a scan goes backwards.
         case f.SkipFilter():
-            return lists.SkipRow(make_rule(filter.filter, reverse=reverse))
+            return lists.SkipRow(make_rule(filter.filter))
         case f.WhileMatchFilter():
-            return lists.While(make_rule(filter.filter, reverse=reverse))
+            return lists.While(make_rule(filter.filter))
         case f.PrefixFilter():
             return row_rules.Prefix(filter, reverse=reverse)
         case f.InclusiveStopFilter():

@@ -43,11 +43,16 @@ _FEW = 4  # after so many cells passed over, a seek is cheaper than going on
 
 
 class Span(NamedTuple):
-    """Which keys to read: from `first` on, escaped, up to the bound that the options have."""
+    """Which keys to read: from `first` on, escaped, up to the bound that the options have.
+
+    `together` is whether to read families that do not matter for a decision before it is made.
+    HBase does so backwards and in conditions, and some answers depend on it.
+    """
 
     first: bytes
     bounds: ReadOptions
     reverse: bool = False
+    together: bool = False
 
 
 class FamilyCursor:
@@ -223,7 +228,7 @@ class FamilyCursor:
 
 
 def filtered_rows(
-    cursors: Sequence[FamilyCursor], rule: Rule, *, reverse: bool, is_stopped: Callable[[], bool]
+    cursors: Sequence[FamilyCursor], rule: Rule, span: Span, is_stopped: Callable[[], bool]
 ) -> RowStream:
     """Yields `(escaped row | 00, cells)` for every row of which the filter keeps something.
 
@@ -231,11 +236,10 @@ def filtered_rows(
         cursors: one for each family to read, in family order.
         is_stopped: asked at every row that is looked at, whether to end at once.
     """
-    # Families that do not matter for the decision are read only for rows that pass. Backwards
-    # all are read at once, as on a cluster.
-    deciding = [each for each in cursors if reverse or rule.needs(each.name)]
+    # Families that do not matter for the decision are read only for rows that pass.
+    deciding = [each for each in cursors if span.together or rule.needs(each.name)]
     others = [each for each in cursors if each not in deciding]
-    first = max if reverse else min
+    first = max if span.reverse else min
     while not is_stopped():
         standing = [each.prefix for each in deciding if each.prefix is not None]
         if not standing:
