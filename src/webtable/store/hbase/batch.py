@@ -27,6 +27,7 @@ GROUP_WRITES = 1_000
 GROUP_BYTES = 1 << 20
 GROUPS_UNDER_WAY = 4
 LEAST_READS = 10
+LEAST_WRITES = 100
 _BY_NAME = base_pb2.RegionSpecifier.REGION_NAME
 
 
@@ -177,9 +178,11 @@ class Multi:
         self, server: Server, placed: list[tuple[Place, int]], groups: deque[_Group]
     ) -> None:
         most = GROUP_WRITES
-        if self._are_reads:
-            # A server works through a group in one thread, so reads gain from several groups.
-            most = min(max(len(placed) // GROUPS_UNDER_WAY, LEAST_READS), GROUP_WRITES)
+        if not self._in_order:
+            # A server works through a group in one thread, so it is done sooner with several; and
+            # while it works on one, the next is made here.
+            least = LEAST_READS if self._are_reads else LEAST_WRITES
+            most = min(max(len(placed) // GROUPS_UNDER_WAY, least), GROUP_WRITES)
         group = _Group(self._cluster.nonce_group, most)
         for at, (place, index) in enumerate(placed):
             if group.is_full:

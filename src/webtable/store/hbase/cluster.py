@@ -6,6 +6,7 @@ leaves this class is an answer or an error of `webtable.errors`.
 
 from __future__ import annotations
 
+import itertools
 import secrets
 import threading
 import time
@@ -144,7 +145,9 @@ class Cluster:
         self.location = location
         self.names = Names(location.namespace)
         self.connections = Connections(location)
+        # Together they are unlike those of any other client; 0 would mean that there is none.
         self.nonce_group = secrets.randbits(63) | 1
+        self._nonces = itertools.count(1)
         self.meta = MetaTable(self._call_meta)
         self.regions = RegionCache(self.meta, self.names)
         self._registry: Registry = (
@@ -178,7 +181,7 @@ class Cluster:
 
     def nonce(self) -> int:
         """Returns a number by which a server knows a call that is sent again."""
-        return secrets.randbits(63) | 1
+        return next(self._nonces)
 
     def call_region(self, call: RegionCall[M], attempts: Attempts) -> Answer[M]:
         """Calls the server that has a row, wherever it may go meanwhile.

@@ -48,6 +48,9 @@ LEAST_SILENCE_SECONDS = 1.0
 
 M = TypeVar("M", bound=Message)
 _NO_LINGER = struct.pack("ii", 1, 0)
+# As plain numbers: to combine the named ones takes longer than the call of the system.
+_AT_ONCE = int(socket.MSG_DONTWAIT)
+_PEEK = int(socket.MSG_PEEK | socket.MSG_DONTWAIT)
 
 
 class Answer(NamedTuple, Generic[M]):
@@ -210,19 +213,19 @@ class Connection:
         Returns False when the time is up; the call is abandoned then.
         """
         end = monotonic() + timeout
-        # Before the attempt to become the one who reads: who stops reading lets go first and
-        # looks for a call that is waited for then, so it either leaves the place to us or wakes us.
-        call.begin_waiting()
         try:
-            while not call.is_settled:
-                if monotonic() >= end:
-                    break
+            while not call.is_settled and monotonic() < end:
                 if self._reading.acquire(blocking=False):
                     try:
                         while not call.is_settled and monotonic() < end:
                             self._read()
                     finally:
                         self._stop_reading(call)
+                elif not call.is_waited_for:
+                    # After this one more attempt to read: who stops reading lets go first, and
+                    # looks for a call that is waited for then. So it either leaves the place to
+                    # us or wakes us.
+                    call.begin_waiting()
                 else:
                     call.sleep(end - monotonic())
         finally:
@@ -276,7 +279,7 @@ class Connection:
     def _check_alive(self) -> None:
         # A server that went away while the connection was idle has left its end to be read.
         try:
-            if self._socket.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT):
+            if self._socket.recv(1, _PEEK):
                 return
         except BlockingIOError:
             return
@@ -301,7 +304,7 @@ class Connection:
 
     def _send(self, frame: bytes, timeout: float) -> None:
         try:
-            sent = self._socket.send(frame, socket.MSG_DONTWAIT)
+            sent = self._socket.send(frame, _AT_ONCE)
         except BlockingIOError:
             sent = 0
         if sent < len(frame):
@@ -325,7 +328,7 @@ class Connection:
                 if is_reader:
                     self._stop_reading(None)
             with contextlib.suppress(BlockingIOError):
-                rest = rest[self._socket.send(rest, socket.MSG_DONTWAIT) :]
+                rest = rest[self._socket.send(rest, _AT_ONCE) :]
             if rest and monotonic() > end:
                 raise TimeoutError(f"it did not take a request in within {seconds:.1f} s")
 

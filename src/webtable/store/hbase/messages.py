@@ -37,6 +37,9 @@ __all__ = [
 ]
 
 _Mutation = client_pb2.MutationProto
+# Looked up once: in the class of a message that takes a microsecond each time.
+_PUT, _DELETE = _Mutation.PUT, _Mutation.DELETE
+_INCREMENT, _APPEND = _Mutation.INCREMENT, _Mutation.APPEND
 _DURABILITY: dict[Durability, client_pb2.MutationProto.Durability] = {
     "sync": _Mutation.FSYNC_WAL,
     "none": _Mutation.SKIP_WAL,
@@ -99,20 +102,20 @@ def fill_mutation(
         message.durability = _DURABILITY[durability]
     if type(mutation) is Put:
         size = encode_cells(parts, row, mutation.values.items(), mutation.timestamp)
-        message.mutate_type = _Mutation.PUT
+        message.mutate_type = _PUT
         message.associated_cell_count = len(mutation.values)
         if mutation.ttl_ms is not None:
             ttl_ms = min(mutation.ttl_ms, MAX_TIMESTAMP)
             message.attribute.add(name="_ttl", value=ttl_ms.to_bytes(8, "big"))
         return size
     if isinstance(mutation, Delete):
-        message.mutate_type = _Mutation.DELETE
+        message.mutate_type = _DELETE
         message.timestamp = MAX_TIMESTAMP if mutation.timestamp is None else mutation.timestamp
         message.associated_cell_count = len(mutation.markers)
         return sum(encode_marker(parts, row, marker) for marker in mutation.markers)
     message.nonce = nonce
     if isinstance(mutation, Increment):
-        message.mutate_type = _Mutation.INCREMENT
+        message.mutate_type = _INCREMENT
         amounts = [
             (column, amount.to_bytes(8, "big", signed=True))
             for column, amount in mutation.amounts.items()
@@ -120,7 +123,7 @@ def fill_mutation(
         message.associated_cell_count = len(amounts)
         return encode_cells(parts, row, amounts, None)
     assert isinstance(mutation, Append)
-    message.mutate_type = _Mutation.APPEND
+    message.mutate_type = _APPEND
     message.associated_cell_count = len(mutation.values)
     return encode_cells(parts, row, mutation.values.items(), None)
 
