@@ -32,11 +32,27 @@ class Entry(NamedTuple):
 
 
 COMMANDS = {
+    "balancer": Entry(
+        "servers", "balancer", "Let the cluster spread its regions by itself, or not."
+    ),
     "checkpoint": Entry("upkeep", "checkpoint", "Write a consistent copy of the store."),
+    "cluster": Entry(
+        "servers",
+        "cluster",
+        "Show the master, dead servers, regions on their way, the balancer.",
+    ),
     "compact": Entry("upkeep", "compact", "Rewrite tables without what no read can see."),
     "flush": Entry("upkeep", "flush", "Write what is in memory to files."),
     "hbase": Entry("hbase", "hbase", "Run a real HBase on this machine, for trying and for tests."),
+    "namespace": Entry("namespaces", "namespace", "List, create and drop namespaces."),
+    "region": Entry("regions", "region", "Move, split, merge, flush and compact regions."),
+    "regions": Entry("regions", "regions", "List regions with their servers, sizes and requests."),
+    "servers": Entry("servers", "servers", "List the servers that are alive, with their load."),
+    "snapshot": Entry(
+        "snapshots", "snapshot", "Take, list, restore, clone and delete snapshots of tables."
+    ),
     "stats": Entry("tables", "stats", "Show sizes and counts, family by family."),
+    "table": Entry("schemas", "table", "Create, describe, alter, enable, disable and drop tables."),
     "tables": Entry("tables", "tables", "List the tables with their families and sizes."),
     "tour": Entry("tour", "tour", "Show what the store can do, step by step."),
 }

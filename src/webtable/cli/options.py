@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+import re
+import sys
 from collections.abc import Callable
 from typing import Any, Literal, TypeAlias, TypeVar
 
@@ -11,12 +14,16 @@ import webtable
 
 __all__ = [
     "FORMAT_KEY",
+    "ROW_KEY",
     "Format",
+    "RowKey",
     "format_option",
     "limit_option",
     "open_for_reading",
     "open_for_writing",
     "store_option",
+    "wait_option",
+    "yes_option",
 ]
 
 DEFAULT_STORE = "./webtable.db"
@@ -69,6 +76,47 @@ def limit_option(function: _Command) -> _Command:
     )(function)
 
 
+def wait_option(function: _Command) -> _Command:
+    """Gives a command `--no-wait`, passed as `wait`."""
+    return click.option(
+        "--wait/--no-wait",
+        default=True,
+        help="Return when it is done, or when it was asked for.  [default: when it is done]",
+    )(function)
+
+
+def yes_option(function: _Command) -> _Command:
+    """Gives a command that removes something `--yes`; without it, a person is asked."""
+    return click.option(
+        "--yes", is_flag=True, expose_value=False, callback=_confirm, help="Do not ask first."
+    )(function)
+
+
+class RowKey(click.ParamType[bytes]):
+    r"""A row key as HBase shows it: text, and `\xHH` for any other byte."""
+
+    name = "row key"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> bytes:
+        r"""Returns the bytes of a row key.
+
+        >>> ROW_KEY.convert("com.example\\x00", None, None)
+        b'com.example\x00'
+        """
+        if isinstance(value, bytes):
+            return value
+        text: str = value
+        parts = re.split(r"\\x([0-9A-Fa-f]{2})", text)
+        plain = [part.encode("utf-8", "surrogateescape") for part in parts[::2]]
+        escaped = [bytes.fromhex(part) for part in parts[1::2]] + [b""]
+        return b"".join(itertools.chain(*zip(plain, escaped, strict=True)))
+
+
+ROW_KEY = RowKey()
+
+
 def open_for_reading(location: str) -> webtable.Store:
     """Opens a store beside its writer, if it has one; never makes one."""
     return webtable.open(location, read_only=True, create=False)
@@ -77,6 +125,14 @@ def open_for_reading(location: str) -> webtable.Store:
 def open_for_writing(location: str) -> webtable.Store:
     """Opens a store that exists, as its one writer."""
     return webtable.open(location, create=False)
+
+
+def _confirm(ctx: click.Context, _option: click.Parameter, yes: bool) -> None:
+    if yes or ctx.resilient_parsing:
+        return
+    if not sys.stdin.isatty():
+        raise click.UsageError("this removes data: say --yes", ctx)
+    click.confirm("This removes data. Go on?", abort=True, err=True)
 
 
 def _remember(ctx: click.Context, _option: click.Parameter, form: Format) -> Format:

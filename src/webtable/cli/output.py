@@ -9,16 +9,18 @@ from __future__ import annotations
 import csv
 import json
 import sys
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal, NamedTuple, TextIO, TypeAlias
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Literal, NamedTuple, TextIO, TypeAlias, TypeVar
 
 import click
 
 from webtable.cli.options import Format
 
-__all__ = ["Column", "Item", "print_items", "show_bytes", "show_size", "talk"]
+__all__ = ["Column", "Item", "page_of", "print_items", "show_bytes", "show_size", "talk"]
 
 Item: TypeAlias = Mapping[str, object]
+T = TypeVar("T")
 
 
 class Column(NamedTuple):
@@ -26,7 +28,7 @@ class Column(NamedTuple):
 
     key: str
     title: str
-    kind: Literal["text", "count", "size"] = "text"
+    kind: Literal["text", "count", "size", "share", "time"] = "text"
 
 
 def print_items(
@@ -53,6 +55,19 @@ def print_items(
     out.flush()
     if next_key is not None and form != "json":
         talk(f"there is more, from '{next_key}' on; see --start and --limit")
+
+
+def page_of(
+    items: Sequence[T], name_of: Callable[[T], str], start: str, limit: int | None
+) -> tuple[Sequence[T], str | None]:
+    """Returns the items from the one named `start` on, and the name that the next page begins with.
+
+    The items are in the order of their names; a name that is not there stands for the next one.
+    """
+    rest = [item for item in items if name_of(item) >= start]
+    if limit is None or len(rest) <= limit:
+        return rest, None
+    return rest[:limit], name_of(rest[limit])
 
 
 def talk(message: str) -> None:
@@ -113,7 +128,7 @@ def _print_table(items: Sequence[Item], columns: Sequence[Column]) -> None:
     widths = [max(map(len, texts)) for texts in zip(*lines, strict=True)]
     for number, line in enumerate(lines):
         padded = [
-            text.ljust(width) if column.kind == "text" else text.rjust(width)
+            text.ljust(width) if column.kind in ("text", "time") else text.rjust(width)
             for text, width, column in zip(line, widths, columns, strict=True)
         ]
         click.secho("  ".join(padded).rstrip(), bold=number == 0)
@@ -122,9 +137,24 @@ def _print_table(items: Sequence[Item], columns: Sequence[Column]) -> None:
 def _cell(value: object, kind: str) -> str:
     if value is None:
         return "-"
-    if isinstance(value, int) and kind != "text":
-        return show_size(value) if kind == "size" else f"{value:,}"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int | float) and kind != "text":
+        return _SHOW[kind](value)
     return _text(value)
+
+
+def _show_time(milliseconds: float) -> str:
+    moment = datetime.fromtimestamp(milliseconds / 1000, tz=UTC)
+    return f"{moment:%Y-%m-%dT%H:%M:%SZ}"
+
+
+_SHOW: Mapping[str, Callable[[float], str]] = {
+    "count": lambda value: f"{value:,.0f}",
+    "size": lambda value: show_size(int(value)),
+    "share": lambda value: f"{value:.0%}",
+    "time": _show_time,
+}
 
 
 def _text(value: object) -> str:
@@ -132,6 +162,8 @@ def _text(value: object) -> str:
         return ""
     if isinstance(value, bytes):
         return show_bytes(value)
+    if isinstance(value, bool):
+        return str(value).lower()
     if isinstance(value, (list, tuple)):
         return ", ".join(map(_text, value))
     return str(value)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-
 import click
 
 from webtable import Store, Table
@@ -14,7 +12,7 @@ from webtable.cli.options import (
     open_for_reading,
     store_option,
 )
-from webtable.cli.output import Column, Item, print_items
+from webtable.cli.output import Column, Item, page_of, print_items
 
 __all__ = ["stats", "tables"]
 
@@ -51,7 +49,7 @@ def tables(location: str, form: Format, limit: int | None, start: str) -> None:
     Cells are an estimate and count every version; '-' where the engine does not know.
     """
     with open_for_reading(location) as store:
-        names, next_table = _page(store.tables(), start, limit)
+        names, next_table = page_of(store.tables(), str, start, limit)
         items = [_table_item(store.table(name)) for name in names]
     print_items(items, TABLE_COLUMNS, form, next_key=next_table)
 
@@ -70,16 +68,10 @@ def stats(table: str | None, location: str, form: Format, limit: int | None, sta
     the only one of its table; `webtable tables` has the sizes of whole tables.
     """
     with open_for_reading(location) as store:
-        names, next_table = ([table], None) if table else _page(store.tables(), start, limit)
-        items = [item for name in names for item in _family_items(store, name)]
+        names = [table] if table else store.tables()
+        chosen, next_table = page_of(names, str, "" if table else start, limit)
+        items = [item for name in chosen for item in _family_items(store, name)]
     print_items(items, FAMILY_COLUMNS, form, next_key=next_table)
-
-
-def _page(names: list[str], start: str, limit: int | None) -> tuple[list[str], str | None]:
-    rest = names[bisect_left(names, start) :]
-    if limit is None or len(rest) <= limit:
-        return rest, None
-    return rest[:limit], rest[limit]
 
 
 def _table_item(table: Table) -> Item:

@@ -5,18 +5,26 @@ from __future__ import annotations
 import click
 
 from webtable import Store, Table
-from webtable.cli.options import open_for_writing, store_option
+from webtable.cli.options import open_for_writing, store_option, wait_option
 from webtable.cli.output import show_size, talk
+from webtable.errors import InvalidRequest
 
 __all__ = ["checkpoint", "compact", "flush"]
 
 
 @click.command(short_help="Write what is in memory to files.")
 @click.argument("table", required=False)
+@click.option("--server", help="What this server holds, instead of a table.")
 @store_option
-def flush(table: str | None, location: str) -> None:
+def flush(table: str | None, server: str | None, location: str) -> None:
     """Write what TABLE, or every table, holds in memory to files."""
+    if table and server:
+        raise InvalidRequest("both a table and a server", hint="name one of them")
     with open_for_writing(location) as store:
+        if server:
+            store.admin.flush_server(server)
+            talk(f"{server}: flushed")
+            return
         for each in _chosen(store, table):
             each.flush()
             talk(f"{each.name}: flushed, {_size(each)} on disk")
@@ -24,17 +32,25 @@ def flush(table: str | None, location: str) -> None:
 
 @click.command(short_help="Rewrite tables without what no read can see.")
 @click.argument("table", required=False)
+@click.option("--family", help="Only this family.")
+@click.option("--minor", is_flag=True, help="Only merge files, as many as the engine sees fit.")
+@wait_option
 @store_option
-def compact(table: str | None, location: str) -> None:
+def compact(
+    table: str | None, *, family: str | None, minor: bool, wait: bool, location: str
+) -> None:
     """Major-compact TABLE, or every table: rewrite it without what no read can see.
 
-    Delete markers go as well, with what they hide. Returns when it is done.
+    Delete markers go as well, with what they hide.
     """
     with open_for_writing(location) as store:
         for each in _chosen(store, table):
             before = _size(each)
-            each.major_compact()
-            talk(f"{each.name}: compacted, {before} before, {_size(each)} now on disk")
+            store.admin.compact(each.name, family, major=not minor, wait=wait)
+            if wait:
+                talk(f"{each.name}: compacted, {before} before, {_size(each)} now on disk")
+            else:
+                talk(f"{each.name}: to be compacted, see `webtable table compaction`")
 
 
 @click.command(short_help="Write a consistent copy of the store.")

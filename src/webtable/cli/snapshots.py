@@ -1,0 +1,94 @@
+"""`webtable snapshot …`: tables as they were at one time, kept by the cluster."""
+
+from __future__ import annotations
+
+import click
+
+from webtable.cli.options import (
+    Format,
+    format_option,
+    limit_option,
+    open_for_reading,
+    open_for_writing,
+    store_option,
+    yes_option,
+)
+from webtable.cli.output import Column, page_of, print_items, talk
+
+__all__ = ["snapshot"]
+
+COLUMNS = (
+    Column("name", "SNAPSHOT"),
+    Column("table", "TABLE"),
+    Column("created_ms", "TAKEN", "time"),
+    Column("owner", "OWNER"),
+    Column("ttl_seconds", "TTL", "count"),
+)
+
+
+@click.group(short_help="Take, list, restore, clone and delete snapshots of tables.")
+def snapshot() -> None:
+    """Take, list, restore, clone and delete snapshots of tables on HBase.
+
+    The embedded store has `webtable checkpoint` instead.
+    """
+
+
+@snapshot.command(short_help="Keep a table as it is now.")
+@click.argument("name")
+@click.argument("table")
+@store_option
+def take(name: str, table: str, location: str) -> None:
+    """Keep TABLE as it is now under NAME; it takes next to no room at first."""
+    with open_for_writing(location) as store:
+        store.admin.take_snapshot(name, table)
+    talk(f"took snapshot '{name}' of table '{table}'")
+
+
+@snapshot.command("list", short_help="List the snapshots of the store's tables.")
+@store_option
+@format_option
+@limit_option
+@click.option("--start", metavar="NAME", default="", help="Begin with this one.")
+def list_(location: str, form: Format, limit: int | None, start: str) -> None:
+    """List the snapshots of the store's tables by name."""
+    with open_for_reading(location) as store:
+        found, next_name = page_of(store.admin.snapshots(), lambda each: each.name, start, limit)
+    print_items([each._asdict() for each in found], COLUMNS, form, next_key=next_name)
+
+
+@snapshot.command(short_help="Make a table what it was.")
+@click.argument("name")
+@yes_option
+@store_option
+def restore(name: str, location: str) -> None:
+    """Make a table what it was when snapshot NAME was taken.
+
+    The table must be disabled, and stays so; what was written since is lost. A table that was
+    dropped is made again.
+    """
+    with open_for_writing(location) as store:
+        store.admin.restore_snapshot(name)
+    talk(f"restored snapshot '{name}'; if its table is disabled, enable it: webtable table enable")
+
+
+@snapshot.command(short_help="Make a new table of a snapshot.")
+@click.argument("name")
+@click.argument("table")
+@store_option
+def clone(name: str, table: str, location: str) -> None:
+    """Make a new table TABLE of snapshot NAME."""
+    with open_for_writing(location) as store:
+        store.admin.clone_snapshot(name, table)
+    talk(f"made table '{table}' of snapshot '{name}'")
+
+
+@snapshot.command(short_help="Remove a snapshot.")
+@click.argument("name")
+@yes_option
+@store_option
+def delete(name: str, location: str) -> None:
+    """Remove snapshot NAME; tables are not touched."""
+    with open_for_writing(location) as store:
+        store.admin.delete_snapshot(name)
+    talk(f"deleted snapshot '{name}'")
