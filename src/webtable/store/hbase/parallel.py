@@ -117,12 +117,15 @@ class _ParallelScan:
             rows = next_rows()
             yield Row(b"", ())
             while rows is not None:
-                if 0 <= self._left <= len(rows):
-                    yield from rows[: self._left]
-                    return
+                is_enough = 0 <= self._left <= len(rows)
+                if is_enough:
+                    del rows[self._left :]
                 self._left -= len(rows)
-                yield from rows
-                rows = next_rows()
+                # Handed out they are let go: it is their memory that the next cells are read into.
+                rows.reverse()
+                while rows:
+                    yield rows.pop()
+                rows = None if is_enough else next_rows()
         finally:
             self._close()
 

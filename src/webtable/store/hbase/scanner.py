@@ -241,9 +241,13 @@ class RangeScanner:
             if result.cell:
                 rows.append(Row(result.cell[0].row, message_cells(result.cell)))
                 flags.append(result.partial)
-        if self._part is not None or True in flags:
-            rows = self._join(zip(rows, flags, strict=True), is_region_over)
-        return rows
+        if self._part is None and True not in flags:
+            return rows
+        if len(rows) < 3 or True in flags[:-1]:
+            return self._join(zip(rows, flags, strict=True), is_region_over)
+        # The usual answer has parts at its ends only.
+        head = self._join([(rows[0], False)], False)
+        return head + rows[1:-1] + self._join([(rows[-1], flags[-1])], is_region_over)
 
     def _join(self, results: Iterable[tuple[Row, bool]], is_region_over: bool) -> list[Row]:
         """Returns the whole rows among results of which some are parts, and keeps the last part."""
