@@ -21,11 +21,15 @@ Direction: TypeAlias = Literal["request", "response"]
 
 
 class Proxy:
-    """Stands before one server. Every fault is for all its connections."""
+    """Stands before one server. Every fault is for all its connections.
+
+    `held_at` is when an answer was last seen that is held back.
+    """
 
     def __init__(self, target: Server) -> None:
         self.target = target
         self.cuts = 0
+        self.held_at = 0.0
         self._listener = socket.create_server((HOST, 0))
         self.address = Server(HOST, self._listener.getsockname()[1])
         self._changing = threading.Lock()
@@ -116,6 +120,7 @@ class Proxy:
         while (now := time.monotonic()) < max(until, self._stalled_until) or (
             self._is_holding and direction == "response"
         ):
+            self.held_at = now if direction == "response" else self.held_at
             time.sleep(0.02)
             with contextlib.suppress(BlockingIOError):
                 source.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)  # a reset raises

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import random
 import threading
+import time
 import uuid
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 import pytest
@@ -16,6 +18,8 @@ from tests.faults.regions import RegionHand
 from webtable import Append, Check, Increment, Mutation, Put, Store
 from webtable.cluster.local_hbase import LocalHBase
 from webtable.errors import BatchError, RetryableError
+from webtable.store.hbase.location import parse_location
+from webtable.store.hbase.registry import ZooKeeperRegistry
 from webtable.store.hbase.wire import Server
 
 pytestmark = pytest.mark.hbase
@@ -32,6 +36,8 @@ class Scene:
         self.calm = calm.table(table)
         self.hand = RegionHand(calm, table)
         self._proxies = proxies
+        self._admin = calm.admin
+        self._location = calm.location
 
     def lose_answer(self, call: Callable[[], T], meanwhile: Callable[[], object]) -> T:
         """Makes a call whose answer is held back, does something else, then cuts the connection."""
@@ -60,6 +66,35 @@ class Scene:
         if errors:
             raise errors[0]
         return results[0]
+
+    def lose_answer_twice(self, call: Callable[[], T], meanwhile: Callable[[], object]) -> T:
+        """Makes a call whose answer is lost, and that of its resend; something else after each."""
+        server = self._away_from_meta()
+        (proxy,) = (each for each in self._proxies if each.target == server)
+        self.behind.get(ROW)
+        proxy.hold_responses()
+        with ThreadPoolExecutor(1) as pool:
+            running = pool.submit(call)
+            for _ in range(2):
+                since = time.monotonic()
+                while proxy.held_at < since + 0.1:  # what was held before is gone by then
+                    assert not running.done(), running.result()
+                meanwhile()
+                proxy.cut_all()
+            proxy.heal()
+            return running.result(60)
+
+    def _away_from_meta(self) -> Server:
+        """Moves the region to a server that has not the meta table as well."""
+        meta = ZooKeeperRegistry(parse_location(self._location)).meta_server(10)
+        (region,) = self.hand.regions()
+        for server in self._admin.servers():
+            host, port, _ = server.name.split(",")
+            if Server(host, int(port)) != meta and server.name != region.server:
+                self._admin.move(region, server.name)
+                self.hand.wait_until_whole()
+                return Server(host, int(port))
+        raise AssertionError(f"no server but that of the meta table, {meta}")
 
     def move(self) -> None:
         """Moves the region to another server and waits until it is there."""
@@ -164,6 +199,16 @@ def test_an_answer_is_never_that_of_another_call(scene: Scene, flushes: bool) ->
         assert scene.lose_answer(both, others) == (1, b"x")
     assert scene.calm.increment(ROW, COUNT) == 5
     assert scene.calm.append(ROW, TEXT, b"z") == b"xyyyz"
+
+
+def test_an_answer_that_was_lost_twice_is_not_believed(scene: Scene) -> None:
+    # HBase looks up the state after the first resend then, with what others did in between.
+    with pytest.raises(RetryableError, match="was made") as caught:
+        scene.lose_answer_twice(
+            lambda: scene.behind.increment(ROW, COUNT), lambda: scene.calm.increment(ROW, COUNT)
+        )
+    assert caught.value.maybe_applied
+    assert scene.calm.increment(ROW, COUNT) == 4
 
 
 def test_puts_are_sent_wherever_the_region_went(scene: Scene) -> None:

@@ -173,7 +173,7 @@ class Attempts:
     """The failures of one operation so far, and whether to go on.
 
     Attributes:
-        maybe_applied: whether a call that failed may have taken effect nevertheless.
+        lost: how many calls failed that may have taken effect nevertheless.
         is_patient: whether to wait for servers that are gone until the time is up: work is under
             way in the cluster, and somebody will take over.
     """
@@ -183,11 +183,16 @@ class Attempts:
     ) -> None:
         self.deadline = Deadline(seconds)
         self.table = table
-        self.maybe_applied = False
+        self.lost = 0
         self.is_patient = False
         self._is_down = is_down
         self._number = 0
         self._refused_at = 0.0
+
+    @property
+    def maybe_applied(self) -> bool:
+        """Whether a call that failed may have taken effect nevertheless."""
+        return self.lost > 0
 
     def failed(self, error: RpcError) -> Remedy:
         """Takes note of a failure, waits as it asks for, and returns the remedy.
@@ -197,7 +202,7 @@ class Attempts:
         """
         remedy = remedy_for(error)
         if not is_untouched(error):
-            self.maybe_applied = True
+            self.lost += 1
         if remedy is Remedy.FAIL:
             raise translate(error, self.table, maybe_applied=self.maybe_applied) from error
         pause = self._pause(error, remedy)
