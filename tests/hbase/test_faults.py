@@ -122,6 +122,18 @@ def test_a_check_whose_answer_was_lost_is_never_called_a_failure(
     assert behind.check_and_mutate(table, b"r", Check.equal(b"f:q", b"v"), put, "wal").success
 
 
+def test_what_was_lost_on_the_way_to_the_region_leaves_no_doubt(
+    engine: HBaseEngine, behind: HBaseEngine, proxy: Proxy, new_table: NewTable
+) -> None:
+    table = new_table()
+    put = [Put(b"r", {b"f:q": b"v"})]
+    engine.mutate_row(table, b"r", put, "wal")
+    behind.list_tables()  # so that there is a connection to cut
+    proxy.cut_after = 0  # the answer of the meta table: where the region is
+    assert not behind.check_and_mutate(table, b"r", Check.absent(b"f:q"), put, "wal").success
+    assert proxy.cuts == 1
+
+
 def test_a_check_with_a_unique_value_is_told_from_others(
     engine: HBaseEngine, behind: HBaseEngine, proxy: Proxy, new_table: NewTable
 ) -> None:

@@ -216,7 +216,7 @@ class Cluster:
         Raises:
             WebTableError: there is no remedy, or no time left for it.
         """
-        remedy = attempts.failed(error)
+        remedy = attempts.failed(error, on_the_way=place is None)
         if remedy is Remedy.RELOCATE and place is not None:
             self.regions.failed(place, error, attempts.deadline)
         return remedy

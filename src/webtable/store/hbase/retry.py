@@ -194,14 +194,17 @@ class Attempts:
         """Whether a call that failed may have taken effect nevertheless."""
         return self.lost > 0
 
-    def failed(self, error: RpcError) -> Remedy:
+    def failed(self, error: RpcError, *, on_the_way: bool = False) -> Remedy:
         """Takes note of a failure, waits as it asks for, and returns the remedy.
+
+        Args:
+            on_the_way: whether it was met before the call itself was sent.
 
         Raises:
             WebTableError: there is no remedy, or no time left for it.
         """
         remedy = remedy_for(error)
-        if not is_untouched(error):
+        if not on_the_way and not is_untouched(error):
             self.lost += 1
         if remedy is Remedy.FAIL:
             raise translate(error, self.table, maybe_applied=self.maybe_applied) from error
