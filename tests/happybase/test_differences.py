@@ -1,0 +1,128 @@
+"""Where ours does something else than happybase on purpose; the how-to page has the same list.
+
+Each test says what happybase does, and what we do instead.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+
+from tests.happybase.conftest import Flavour, new_prefix
+from webtable import WebTableError
+
+
+@pytest.mark.parametrize(
+    ("prefix", "found", "right"),
+    [
+        # happybase leaves out the key that is the prefix, and lets in the one after the range.
+        (b"a", [b"b", b"a2", b"a1"], [b"a2", b"a1", b"a"]),
+        (b"\xff", [b"\xff\xff1"], [b"\xff\xff1", b"\xff"]),
+    ],
+)
+def test_reverse_prefix(
+    flavour: Flavour, fixed: Any, prefix: bytes, found: list[bytes], right: list[bytes]
+) -> None:
+    keys = [row for row, _ in fixed.scan(row_prefix=prefix, reverse=True)]
+    assert keys == (found if flavour.name == "real" else right)
+
+
+def test_prefix_may_be_text(flavour: Flavour, fixed: Any) -> None:
+    if flavour.name == "real":
+        with pytest.raises(AssertionError):
+            list(fixed.scan(row_prefix="a"))
+    else:
+        assert len(list(fixed.scan(row_prefix="a"))) == 3
+
+
+def test_a_family_and_a_column_of_it(flavour: Flavour, table: Any, key: bytes) -> None:
+    table.put(key, {b"f:a": b"1", b"f:b": b"2"})
+    both, last = {b"f:a": b"1", b"f:b": b"2"}, {b"f:a": b"1"}
+    assert table.row(key, [b"f:a", b"f"]) == both
+    assert table.row(key, [b"f", b"f:a"]) == (last if flavour.name == "real" else both)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda table: table.row(5),
+        lambda table: table.row(b"row", [5]),
+        lambda table: table.put(b"row", {b"f:a": 5}),
+        lambda table: table.delete(b"row", b"f:a"),
+        lambda table: list(table.scan(columns=b"f")),
+        lambda table: table.counter_inc(b"row", b"f:a", "1"),
+    ],
+)
+def test_things_of_a_wrong_kind_are_type_errors(flavour: Flavour, table: Any, call: Any) -> None:
+    with pytest.raises(flavour.errors.TException if flavour.name == "real" else TypeError):
+        call(table)
+
+
+def test_a_closed_connection_says_so(flavour: Flavour) -> None:
+    connection = flavour.connect()
+    connection.close()
+    with pytest.raises(
+        AssertionError if flavour.name == "real" else flavour.errors.TTransportException
+    ):
+        connection.tables()
+
+
+def test_family_names_may_be_bytes(flavour: Flavour) -> None:
+    connection = flavour.connect()
+    if flavour.name == "real":
+        with pytest.raises(TypeError):
+            connection.create_table("bytes", {b"f": {}})
+    else:
+        connection.create_table("bytes", {b"f": {}})
+        assert list(connection.table("bytes").families()) == [b"f"]
+        connection.delete_table("bytes", disable=True)
+    connection.close()
+
+
+def test_setting_a_counter_that_is_ahead_of_the_clock(
+    flavour: Flavour, table: Any, key: bytes
+) -> None:
+    ahead = int(time.time() * 1000) + 60_000  # as after very many increments in a short time
+    table.put(key, {b"f:n": (5).to_bytes(8, "big")}, timestamp=ahead)
+    table.counter_set(key, b"f:n", 7)
+    assert table.counter_get(key, b"f:n") == (5 if flavour.name == "real" else 7)
+
+
+def test_a_namespace_is_made_with_its_table(flavour: Flavour) -> None:
+    connection = flavour.connect(table_prefix=None)
+    namespace = new_prefix()
+    if flavour.name == "real":
+        with pytest.raises(flavour.errors.IOError):
+            connection.create_table(f"{namespace}:t", {"f": {}})
+    else:
+        connection.create_table(f"{namespace}:t", {"f": {}})
+        assert f"{namespace}:t".encode() in connection.tables()
+        connection.delete_table(f"{namespace}:t", disable=True)
+        connection.store.admin.drop_namespace(namespace)
+    connection.close()
+
+
+def test_messages_are_text_with_a_hint(flavour: Flavour, connection: Any) -> None:
+    with pytest.raises(flavour.errors.IOError) as raised:
+        connection.table("nowhere").row(b"row")
+    if flavour.name == "real":
+        assert type(raised.value.message) is bytes
+    else:
+        assert isinstance(raised.value, WebTableError)
+        assert "nowhere' does not exist" in raised.value.message
+        assert raised.value.hint.startswith("known tables: ")
+
+
+def test_bad_arguments_are_illegal_arguments(flavour: Flavour, table: Any, fixed: Any) -> None:
+    calls = (
+        lambda: table.row(b""),
+        lambda: table.put(b"row", {b"f": b"1"}),
+        lambda: list(fixed.scan(filter="Nope()")),
+    )
+    for call in calls:
+        with pytest.raises(flavour.errors.TException) as raised:
+            call()
+        expected = "TApplicationException" if flavour.name == "real" else "IllegalArgument"
+        assert type(raised.value).__name__ == expected
