@@ -145,7 +145,9 @@ def filter_text(filter: f.Filter) -> str:
 
 def _in_parentheses(filter: f.Filter) -> str:
     text = filter_text(filter)
-    return f"({text})" if isinstance(filter, f.FilterList) else text
+    # More of them than are needed: HBase's parser stumbles where a weaker operator comes first.
+    is_simple = type(filter).__name__ in FORMS
+    return text if is_simple else f"({text})"
 
 
 def _arguments(filter: f.Filter, form: Form) -> list[str]:

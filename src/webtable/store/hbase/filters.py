@@ -102,7 +102,8 @@ def _column_filter(filter: f.Filter) -> Message | None:
         case f.ColumnPaginationFilter(offset=int() as offset):
             return filter_pb2.ColumnPaginationFilter(limit=filter.limit, offset=offset)
         case f.TimestampsFilter():
-            return filter_pb2.TimestampsFilter(timestamps=filter.timestamps, can_hint=False)
+            stamps = sorted(set(filter.timestamps))
+            return filter_pb2.TimestampsFilter(timestamps=stamps, can_hint=False)
         case f.ColumnRangeFilter():
             return filter_pb2.ColumnRangeFilter(
                 min_column=filter.min_column,
