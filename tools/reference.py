@@ -6,13 +6,15 @@ A test compares the pages with what this module makes, so they cannot fall behin
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import click
 
+import webtable
 from webtable import errors
 from webtable.cli.main import cli
+from webtable.store import load
 
 ROOT = Path(__file__).parents[1]
 HELP = cli.context_settings["help_option_names"]
@@ -109,7 +111,63 @@ def _tree(
             yield from _tree(child, depth + 1)
 
 
-PAGES = {"docs/reference/commands.md": commands_page, "docs/reference/errors.md": errors_page}
+def administration_page() -> str:
+    """Returns docs/reference/administration.md: what `store.admin` can do, and its answers."""
+    parts = [
+        "# Administration",
+        MADE,
+        "`store.admin` looks after a cluster, or after an embedded store; "
+        "[how to](../howto/administer.md) has examples. Tables are created, altered, truncated "
+        "and dropped by methods of `Store`.",
+        _contract(inspect.getdoc(inspect.getmodule(webtable.Admin)) or ""),
+        "## Methods",
+    ]
+    for name, method in vars(webtable.Admin).items():
+        if inspect.isfunction(method) and not name.startswith("_"):
+            parts.append(f"### {name}\n\n```text\n{_signature(name, method)}\n```")
+            parts.append(_sections(inspect.getdoc(method) or ""))
+    parts.append("## Answers\n\nNamed tuples of the package `webtable`.")
+    for name in load.__all__:
+        kind = getattr(load, name)
+        if isinstance(kind, type):
+            parts += [f"### {name}", _sections(inspect.getdoc(kind) or "")]
+            types = {
+                key: getattr(each, "__forward_arg__", each)
+                for key, each in kind.__annotations__.items()
+            }
+            parts.append("Fields: " + ", ".join(f"`{key}: {each}`" for key, each in types.items()))
+    return "\n\n".join(parts) + "\n"
+
+
+def _contract(doc: str) -> str:
+    return doc.partition("every engine:\n\n")[2]
+
+
+def _signature(name: str, method: Callable[..., object]) -> str:
+    signature = str(inspect.signature(method)).replace("(self, ", "(").replace("(self)", "()")
+    return name + signature.replace("'", "")
+
+
+def _sections(doc: str) -> str:
+    """Returns a docstring with its sections as lists."""
+    lines, is_section = [], False
+    for line in doc.splitlines():
+        if line in ("Args:", "Attributes:", "Raises:", "Returns:"):
+            lines += [f"*{line[:-1]}*", ""]
+            is_section = True
+        elif is_section and line.startswith("    ") and not line.startswith("     "):
+            name, _, rest = line.strip().partition(": ")
+            lines.append(f"- `{name}`: {rest}")
+        else:
+            lines.append(line[2:] if is_section and line.startswith("     ") else line)
+    return "\n".join(lines)
+
+
+PAGES = {
+    "docs/reference/administration.md": administration_page,
+    "docs/reference/commands.md": commands_page,
+    "docs/reference/errors.md": errors_page,
+}
 
 
 def main() -> None:

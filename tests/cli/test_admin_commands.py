@@ -82,7 +82,7 @@ def test_a_table_from_its_creation_to_its_end() -> None:
         (("create", "t", "f:bloomfilter=BIG"), 2, "bloomfilter=BIG is not possible"),
         (("create", "t", "f", "--split", "m", "--split", "m"), 2, "split keys"),
         (("create", "a b", "f"), 2, "table name 'a b' is not one"),
-        (("alter", "pages", "--drop-family", "contnet"), 3, "family 'contnet' is not in"),
+        (("alter", "pages", "--drop-family", "achor"), 3, "family 'achor' is not in"),
         (("alter", "nothing", "--set", "a.b=c"), 3, "table 'nothing' does not exist"),
         (("describe", "nothing"), 3, "table 'nothing' does not exist"),
         (("drop", "nothing", "--yes"), 3, "table 'nothing' does not exist"),

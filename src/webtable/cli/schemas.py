@@ -76,7 +76,8 @@ def create(
     schema = _with_options(TableSchema(name=name, families=made), options)
     with open_for_writing(location) as store:
         store.create_table(schema, splits=splits)
-    talk(f"created table '{name}' with {len(splits) + 1} regions")
+    regions = f"{len(splits) + 1:,} regions" if splits else "1 region"
+    talk(f"created table '{name}' with {regions}")
 
 
 @table.command(short_help="Show the families of a table and their options.")

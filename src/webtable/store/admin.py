@@ -7,8 +7,8 @@ is here, as `store.admin`. The contract, for every engine:
   background; the few that can be told not to wait say so. When its time is up it raises `Timeout`:
   the work goes on in the cluster, and asking again is safe.
 - A call that is sent again, because a master or a server went away, starts nothing twice.
-- A figure that the engine does not know is None, never a guess. Figures of HBase are in whole
-  megabytes, rounded up, and as old as the last report of a server (seconds).
+- A figure that the engine does not know is None, never a guess. Sizes from HBase are in whole
+  megabytes, rounded up; the figures of servers are as old as their last report (seconds).
 - An unknown table is `TableNotFound`, an unknown region, server, snapshot or namespace `NotFound`,
   and what an engine cannot do is one `InvalidRequest` that says what to do instead: see
   `Capabilities`.

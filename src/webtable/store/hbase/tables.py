@@ -161,7 +161,8 @@ class TableWork(Work):
         known = {each.name: each.tables for each in self.namespaces()}
         if known.get(name):
             raise InvalidRequest(
-                f"namespace '{name}' has {known[name]:,} tables", hint="drop its tables first"
+                f"namespace '{name}' still has tables ({known[name]:,})",
+                hint="drop its tables first",
             )
         request = master_pb2.DeleteNamespaceRequest(namespaceName=name)
         kind = master_pb2.DeleteNamespaceResponse

@@ -98,7 +98,8 @@ class EmbeddedAdmin(Admin):
             raise NotFound("namespace", name, tables)
         if tables[name]:
             raise InvalidRequest(
-                f"namespace '{name}' has {tables[name]:,} tables", hint="drop its tables first"
+                f"namespace '{name}' still has tables ({tables[name]:,})",
+                hint="drop its tables first",
             )
         with self._translated:
             self._catalog.set_namespace(name, is_there=False)
