@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 from rocksdict import RdictIter, ReadOptions
 
-from webtable.store.model import CellType, RawCell
+from webtable.store.model import MAX_TIMESTAMP, CellType, RawCell
 from webtable.store.rocks.filtering.rules import (
+    INCLUDE,
     INCLUDE_NEXT_ROW,
     NEXT_COLUMN,
     NEXT_ROW,
@@ -26,7 +27,6 @@ from webtable.store.rocks.keys import (
     SUFFIX_BYTES,
     TAGGED,
     decode_tagged,
-    decode_timestamp,
     escape,
     is_put,
     row_end,
@@ -67,7 +67,9 @@ class FamilyCursor:
         self._reverse = span.reverse
         self._back_to: bytes | None = None
         self._versions = view.versions if view.raw else min(view.versions, schema.versions)
-        self._matcher = View(ALL_VERSIONS, view.time_range, raw=view.raw).matcher(read)
+        everything = View(ALL_VERSIONS, view.time_range, raw=view.raw)
+        self._matcher = everything.matcher(read)
+        self._is_simple = everything.is_simple(self._family)
         self.prefix: bytes | None = None
         if span.reverse:
             seeker.seek_to_last()
@@ -81,53 +83,72 @@ class FamilyCursor:
             self._seeker.seek(prefix)
             self._stand()
 
-    def read_row(self, row: bytes, rule: Rule) -> list[RawCell]:
+    def read_row(  # noqa: PLR0915 - one loop, because a call a cell would double its cost
+        self, row: bytes, rule: Rule
+    ) -> list[RawCell]:
         """Returns what the filter keeps of the row it stands at, and goes on to the next row."""
         prefix, seeker, matcher, wanted = self.prefix, self._seeker, self._matcher, self._wanted
         assert prefix is not None
         if self._reverse:
             seeker.seek(prefix)
+        size, is_plain = len(prefix), self._is_simple
         matcher.start_row()
         cells: list[RawCell] = []
-        column, kept = b"", 0
+        column, kept, newest = b"", 0, b""
         while (key := seeker.key()) is not None and key.startswith(prefix):
             if rule.may_end and rule.is_done():
                 break
-            qualifier = key[len(prefix) : -SUFFIX_BYTES]
-            kind = 255 - key[-1]
-            if (
-                wanted is not None
-                and qualifier not in wanted
-                and (qualifier != _NAMELESS or is_put(kind))
-            ):
+            qualifier, kind = key[size:-SUFFIX_BYTES], 255 - key[-1]
+            if wanted is not None and not self._is_asked(qualifier, kind):
                 self._next_column(prefix, qualifier)
                 continue
-            load, ttl_ms = seeker.value, None
-            if kind == TAGGED:
-                kind = _PUT
-                value, ttl_ms = decode_tagged(seeker.value())
-                load = _returning(value)
-            timestamp = decode_timestamp(key[-SUFFIX_BYTES:])
-            if not matcher.sees(qualifier, timestamp, kind, ttl_ms):
-                self._pass_over(prefix, qualifier)
-                continue
-            name = self._family.column(qualifier)
-            cell = FilterCell(row, self.name, name, timestamp, load)
+            timestamp = MAX_TIMESTAMP - int.from_bytes(key[-SUFFIX_BYTES:-1], "big")
+            load: Callable[[], bytes] = seeker.value
+            if is_plain and kind == _PUT:
+                # Nothing met so far in this row hides anything, so no rules need to be asked.
+                if qualifier == newest:
+                    self._next_column(prefix, qualifier)
+                    continue
+                newest = matcher.column = qualifier
+                matcher.is_done = wanted is not None
+            else:
+                if is_plain:
+                    is_plain = False
+                    matcher.start_row()
+                    if newest:
+                        matcher.resume_column(newest)
+                ttl_ms = None
+                if kind == TAGGED:
+                    kind = _PUT
+                    value, ttl_ms = decode_tagged(seeker.value())
+                    load = _returning(value)
+                if not matcher.sees(qualifier, timestamp, kind, ttl_ms):
+                    self._pass_over(prefix, qualifier)
+                    continue
+            cell = FilterCell(row, self.name, self._family.column(qualifier), timestamp, load)
             code = rule.judge(cell)
             if code <= INCLUDE_NEXT_ROW:
                 column, kept = qualifier, (kept + 1 if qualifier == column else 1)
                 if kept <= self._versions:
                     rule.change(cell)
-                    cells.append((name, timestamp, cell.result, kind))
+                    cells.append((cell.column, timestamp, cell.result, kind))
                 else:
                     code = NEXT_ROW if code == INCLUDE_NEXT_ROW else NEXT_COLUMN
-            if not self._go_on(code, rule, cell, qualifier):
+            if code == INCLUDE and not matcher.is_done:
+                seeker.next()
+            elif not self._go_on(code, rule, cell, qualifier):
                 break
         self._leave_row(prefix)
         if rule.may_end and rule.is_done():
             # As in HBase: nothing more is read of this family, but maybe of others.
             self.prefix = None
         return cells
+
+    def _is_asked(self, qualifier: bytes, kind: int) -> bool:
+        """Whether a cell matters where columns are named: markers of the family always do."""
+        wanted = self._wanted
+        assert wanted is not None
+        return qualifier in wanted or (qualifier == _NAMELESS and not is_put(kind))
 
     def _go_on(self, code: int, rule: Rule, cell: FilterCell, qualifier: bytes) -> bool:
         """Goes where an answer leads; returns False when that is another row, backwards."""
@@ -246,24 +267,26 @@ def filtered_rows(
             return
         prefix = first(standing)
         row = unescape(prefix[:-1])
-        if rule.is_done() or rule.leaves_out_key(row):
+        if rule.may_end and rule.is_done():
+            return
+        if rule.leaves_out_key(row):
             if rule.is_done():
                 return
             _read(deciding, prefix, row, rule)  # HBase shows such rows to the filter, too
         else:
             found = _decide(_read(deciding, prefix, row, rule), rule)
-            if found is not None:
+            if found is not None and others:
                 for each in others:
                     each.go_to(prefix)
                 found += _read(others, prefix, row, rule)
                 found.sort(key=_by_position(cursors))
-                cells = [cell for _, part in found for cell in part]
-                if cells:
-                    rule.reset()
-                    yield prefix, cells
-                    if rule.is_done():
-                        return
-                    continue
+            cells = [cell for _, part in found for cell in part] if found else []
+            if cells:
+                rule.reset()
+                yield prefix, cells
+                if rule.may_end and rule.is_done():
+                    return
+                continue
         rule.reset()
 
 

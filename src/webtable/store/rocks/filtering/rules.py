@@ -59,7 +59,7 @@ Passes: TypeAlias = Callable[[bytes], bool]
 class FilterCell:
     """A cell that a filter looks at. Its value is read from the store only when asked for."""
 
-    __slots__ = ("_load", "_value", "column", "family", "qualifier", "row", "shown", "timestamp")
+    __slots__ = ("_load", "_value", "column", "family", "row", "shown", "timestamp")
 
     def __init__(
         self, row: bytes, family: bytes, column: bytes, timestamp: int, load: Callable[[], bytes]
@@ -67,11 +67,15 @@ class FilterCell:
         self.row = row
         self.family = family
         self.column = column
-        self.qualifier = column[len(family) + 1 :]
         self.timestamp = timestamp
         self.shown: bytes | None = None
         self._load = load
         self._value: bytes | None = None
+
+    @property
+    def qualifier(self) -> bytes:
+        """The column without its family."""
+        return self.column[len(self.family) + 1 :]
 
     @property
     def value(self) -> bytes:
