@@ -139,7 +139,10 @@ class Admin(ABC):
 
     @abstractmethod
     def flush_server(self, server: str) -> None:
-        """Writes what the regions of one server have in memory to files."""
+        """Writes what the regions of one server have in memory to files.
+
+        Those of the tables that this store sees.
+        """
 
     @abstractmethod
     def compact(

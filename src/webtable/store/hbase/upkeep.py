@@ -16,10 +16,10 @@ from webtable.store.hbase.cluster import ADMIN, address_region
 from webtable.store.hbase.meta import Place
 from webtable.store.hbase.procedures import wait_for
 from webtable.store.hbase.proto import admin_pb2, base_pb2, status_pb2
-from webtable.store.hbase.region_rows import MEGABYTE, RegionRow, ServerId, compaction_of
+from webtable.store.hbase.region_rows import MEGABYTE, RegionRow, compaction_of
 from webtable.store.hbase.retry import Attempts
 from webtable.store.hbase.servers import ServerWork
-from webtable.store.hbase.wire import RpcError
+from webtable.store.hbase.wire import RpcError, Server
 from webtable.store.load import CompactionState, FamilyStats, Region, TableStats
 
 __all__ = ["Upkeep"]
@@ -94,27 +94,24 @@ class Upkeep(ServerWork):
         self, rows: Sequence[RegionRow], table: base_pb2.TableName | None
     ) -> dict[bytes, status_pb2.RegionLoad]:
         """Returns what their servers say about regions just now, of those that answer."""
-        servers = sorted({row.server for row in rows if row.server is not None})
+        servers = sorted({row.server.address for row in rows if row.server is not None})
+        wanted = {row.name for row in rows}
+        found = self._each(lambda server: self._loads_on(server, table), servers)
+        return {name: load for loads in found for name, load in loads.items() if name in wanted}
+
+    def _loads_on(
+        self, server: Server, table: base_pb2.TableName | None
+    ) -> dict[bytes, status_pb2.RegionLoad]:
         request = admin_pb2.GetRegionLoadRequest(table_name=table)
         kind = admin_pb2.GetRegionLoadResponse
-        wanted = {row.name for row in rows}
-
-        def ask(server: ServerId) -> Sequence[status_pb2.RegionLoad]:
-            for _ in range(2):  # a connection that broke while nobody used it is made again
-                try:
-                    connection = self._cluster.connections.to(server.address, ADMIN, _LOAD_SECONDS)
-                    answer = connection.call("GetRegionLoad", request, kind, _LOAD_SECONDS)
-                except RpcError:
-                    continue
-                return answer.message.region_loads
-            return ()
-
-        found = (load for loads in self._each(ask, servers) for load in loads)
-        return {
-            load.region_specifier.value: load
-            for load in found
-            if load.region_specifier.value in wanted
-        }
+        for _ in range(2):  # a connection that broke while nobody used it is made again
+            try:
+                connection = self._cluster.connections.to(server, ADMIN, _LOAD_SECONDS)
+                answer = connection.call("GetRegionLoad", request, kind, _LOAD_SECONDS)
+            except RpcError:
+                continue
+            return {load.region_specifier.value: load for load in answer.message.region_loads}
+        return {}
 
     def _files_by_family(self, table: str, rows: Sequence[RegionRow]) -> dict[str, int]:
         def count(place: Place) -> None:
@@ -157,10 +154,9 @@ class Upkeep(ServerWork):
         wait_for(is_flushed, attempts, f"flushing table '{attempts.table}'")
 
     def _is_memory_empty(self, place: Place) -> bool:
-        rows = [row for row in self._rows(place.table) if row.name == place.name]
-        if not rows:
-            raise RegionGone(place.name)
-        load = self._loads(rows, self._message(self._shown(place.table))).get(place.name)
+        # When it is no longer there, nothing is known, and the next call will find it.
+        table = self._message(self._shown(place.table))
+        load = self._loads_on(place.server, table).get(place.name)
         return load is not None and load.mem_store_size_MB == 0  # rounded up: 0 means empty
 
     # Compactions
