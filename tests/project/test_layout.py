@@ -41,9 +41,12 @@ def test_names_say_something(path: Path) -> None:
 
 
 def test_no_trace_of_a_machine_or_a_registry() -> None:
+    # What is compiled here is not in the repository, and knows where its libraries are.
     found = [
         _name(path)
         for path in FILES
-        if "__pycache__" not in path.parts and MACHINE_TRACES.search(path.read_bytes())
+        if "__pycache__" not in path.parts
+        and path.suffix not in {".so", ".pyd"}
+        and MACHINE_TRACES.search(path.read_bytes())
     ]
     assert found == []
