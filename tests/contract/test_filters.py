@@ -332,6 +332,9 @@ def test_filters_over_many_regions(store: Store, new_name: str, engine_name: str
     ranges = MultiRowRangeFilter((RowRange(b"a2", b"b2"), RowRange(b"d", b"d2")))
     assert keys(ranges) == [b"a2", b"b1", b"d1"]
     assert keys(FirstKeyOnlyFilter(), limit=3) == [b"a1", b"a2", b"b1"]
+    # A region that has nothing before its filter ends the scan ends it for all that follow.
+    assert keys(WhileMatchFilter(RowFilter("!=", b"b1"))) == [b"a1", b"a2"]
+    assert keys(WhileMatchFilter(RowFilter("!=", b"c1")), reverse=True) == [b"d2", b"d1"]
     # HBase counts in each region anew; an embedded table is one region to a filter.
     pages = {"rocks": [b"a1"], "hbase": [b"a1", b"b1", b"c1", b"d1"]}
     assert keys(PageFilter(1)) == pages[engine_name]
