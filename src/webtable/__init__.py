@@ -3,6 +3,7 @@
 `webtable.open(location)` gives a `Store`, `store.table(name)` a `Table`; see `docs/` for the rest.
 """
 
+from webtable import filters
 from webtable.errors import WebTableError
 from webtable.store.admin import Admin
 from webtable.store.engine import Capabilities, Engine
@@ -73,5 +74,6 @@ __all__ = [
     "TableSchema",
     "TableStats",
     "WebTableError",
+    "filters",
     "open",
 ]

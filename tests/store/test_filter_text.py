@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -35,6 +37,8 @@ from webtable.filters import (
     filter_text,
     parse_filter,
 )
+
+KEYS: Filter = KeyOnlyFilter()
 
 
 @given(filter=filters_with_text)
@@ -176,6 +180,8 @@ def test_what_has_no_text_is_told(filter: Filter) -> None:
         lambda: SkipFilter("PageFilter(5)"),  # type: ignore[arg-type]
         lambda: SkipFilter(FilterList((MultiRowRangeFilter((RowRange(b"a"),)),))),
         lambda: FilterList((PageFilter(1),), "both"),  # type: ignore[arg-type]
+        lambda: functools.reduce(lambda inner, _: SkipFilter(inner), range(200), KEYS),
+        lambda: functools.reduce(lambda inner, _: FilterList((inner,)), range(200), KEYS),
         lambda: FilterList(("PageFilter(5)",)),  # type: ignore[arg-type]
         lambda: Scan(filter=5),  # type: ignore[arg-type]
         lambda: Scan(filter="PageFilter"),
@@ -220,3 +226,4 @@ def test_the_public_names() -> None:
     assert filters.__all__ == sorted(filters.__all__)
     assert all(hasattr(filters, name) for name in filters.__all__)
     assert webtable.filters is filters
+    assert webtable.__all__ == sorted(webtable.__all__)

@@ -28,7 +28,6 @@ from webtable.store.filter_forms import (
 
 __all__ = ["as_filter", "filter_text", "parse_filter"]
 
-MAX_DEPTH = 100
 _BLANKS = re.compile(rb"\s*")
 _WORD = re.compile(rb"[^\s(),']+")
 _SEPARATORS = re.compile(rb"[\s,]*")
@@ -95,8 +94,8 @@ class _Parser:
 
     def _one(self) -> f.Filter:
         self._depth += 1
-        if self._depth > MAX_DEPTH:
-            self._fail(f"filters are nested more than {MAX_DEPTH} deep", hint="flatten them")
+        if self._depth > f.MAX_DEPTH:
+            self._fail(f"filters are nested more than {f.MAX_DEPTH} deep", hint="flatten them")
         self._skip(_BLANKS)
         found: f.Filter
         if self._take_operator(b"SKIP"):

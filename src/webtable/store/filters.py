@@ -18,6 +18,7 @@ from webtable.store.checks import check_column, check_timestamp
 from webtable.store.comparators import Comparator, FilterOp, check_bytes, check_comparison
 
 __all__ = [
+    "MAX_DEPTH",
     "ColumnCountGetFilter",
     "ColumnPaginationFilter",
     "ColumnPrefixFilter",
@@ -48,6 +49,9 @@ __all__ = [
     "WhileMatchFilter",
     "inner_filters",
 ]
+
+MAX_DEPTH = 100
+"""How deep filters may lie in each other."""
 
 _MAX_INT = 2**31 - 1
 _MAX_LONG = 2**63 - 1
@@ -328,6 +332,7 @@ class SkipFilter(Filter, frozen=True):
 
     def __post_init__(self) -> None:
         _check_filter(self.filter)
+        _check_depth(self)
         if any(isinstance(each, MultiRowRangeFilter) for each in inner_filters(self.filter)):
             raise InvalidRequest(
                 "a MultiRowRangeFilter inside a SkipFilter",
@@ -342,6 +347,7 @@ class WhileMatchFilter(Filter, frozen=True):
 
     def __post_init__(self) -> None:
         _check_filter(self.filter)
+        _check_depth(self)
 
 
 Pass: TypeAlias = Literal["all", "one"]
@@ -356,6 +362,7 @@ class FilterList(Filter, frozen=True):
     def __post_init__(self) -> None:
         for each in _many(self, "filters"):
             _check_filter(each)
+        _check_depth(self)
         if self.must_pass not in {"all", "one"}:
             raise InvalidRequest(
                 f"must_pass {self.must_pass!r:.80} is neither", hint='"all" or "one"'
@@ -401,6 +408,22 @@ def _check_filter(filter: Filter) -> None:
             f"{filter!r:.80} is {type(filter).__name__}, not a filter",
             hint="give a filter of webtable.filters; parse_filter makes one from text",
         )
+
+
+def _check_depth(filter: Filter) -> None:
+    if _depth(filter) > MAX_DEPTH:
+        raise InvalidRequest(
+            f"filters are nested more than {MAX_DEPTH} deep",
+            hint="flatten them: a list holds any number",
+        )
+
+
+def _depth(filter: Filter) -> int:
+    if isinstance(filter, FilterList):
+        return 1 + max(map(_depth, filter.filters), default=0)
+    if isinstance(filter, SkipFilter | WhileMatchFilter):
+        return 1 + _depth(filter.filter)
+    return 1
 
 
 def _check_count(count: int, what: str, most: int) -> None:
