@@ -134,19 +134,7 @@ class HBaseEngine(Engine):
         if len(mutations) > 1:
             step = _Step(table, row, mutations, durability)
             return self._take_step(step, attempts).row
-        request = client_pb2.MutateRequest(nonce_group=self._cluster.nonce_group)
-        parts: list[bytes] = []
-        fill_mutation(request.mutation, parts, mutations[0], durability, self._cluster.nonce())
-        call = RegionCall(
-            self._cluster.names.full(table),
-            row,
-            "Mutate",
-            request,
-            client_pb2.MutateResponse,
-            cells=b"".join(parts),
-            once=has_nonce(mutations[0]),
-        )
-        answer = self._cluster.call_region(call, attempts)
+        answer = self._mutate(_Step(table, row, mutations, durability), attempts)
         changed = _row(answer.message.result, answer, table)
         _check_answered(table, mutations, changed, attempts.lost)
         return changed
@@ -168,7 +156,12 @@ class HBaseEngine(Engine):
         """
         self._check_writable()
         attempts = self._cluster.attempts(table)
-        result = self._take_step(_Step(table, row, mutations, durability, check), attempts)
+        step = _Step(table, row, mutations, durability, check)
+        if len(mutations) == 1 and not has_nonce(mutations[0]):
+            # A lighter call than that of several mutations, for the server above all.
+            result = CheckResult(self._mutate(step, attempts).message.processed)
+        else:
+            result = self._take_step(step, attempts)
         if not result.success and attempts.maybe_applied:
             if check.unique and self._has_put(table, row, check.column, mutations):
                 _check_answered(table, mutations, None, attempts.lost)
@@ -188,6 +181,26 @@ class HBaseEngine(Engine):
         stored = found.value(column) if found is not None else None
         puts = [each.values[column] for each in mutations if _puts(each, column)]
         return stored is not None and stored in puts
+
+    def _mutate(self, step: _Step, attempts: Attempts) -> Answer[client_pb2.MutateResponse]:
+        """Makes the only mutation of a step."""
+        request = client_pb2.MutateRequest(nonce_group=self._cluster.nonce_group)
+        (mutation,) = step.mutations
+        parts: list[bytes] = []
+        nonce = self._cluster.nonce()
+        fill_mutation(request.mutation, parts, mutation, step.durability, nonce)
+        if step.check is not None:
+            fill_condition(request.condition, step.row, step.check)
+        call = RegionCall(
+            self._cluster.names.full(step.table),
+            step.row,
+            "Mutate",
+            request,
+            client_pb2.MutateResponse,
+            cells=b"".join(parts),
+            once=has_nonce(mutation),
+        )
+        return self._cluster.call_region(call, attempts)
 
     def _take_step(self, step: _Step, attempts: Attempts) -> CheckResult:
         request = client_pb2.MultiRequest(nonceGroup=self._cluster.nonce_group)
