@@ -6,6 +6,7 @@ them, one kills processes and starts others, one spoils the connections that go 
 
 from __future__ import annotations
 
+import contextlib
 import random
 import threading
 import time
@@ -54,10 +55,13 @@ class Chaos:
         self._seed = seed
         self._stop = threading.Event()
         self._threads: list[threading.Thread] = []
+        self._is_gentle = False
+        self._on_regions = threading.Lock()
         self.failures: list[str] = []
 
-    def start(self, kills: float) -> None:
+    def start(self, kills: float, *, is_gentle: bool = False) -> None:
         """Lets the hands work; `kills` is the mean time between two kills in seconds."""
+        self._is_gentle = is_gentle
         network = (
             *[self._cut_response] * 9,
             *[self._cut_request] * 5,
@@ -104,13 +108,16 @@ class Chaos:
                 raise
 
     def _move(self, draw: random.Random) -> None:
-        self._story.tell("move", self._hand.move(draw))
+        with self._on_regions:
+            self._story.tell("move", self._hand.move(draw))
 
     def _split(self, draw: random.Random) -> None:
-        self._story.tell("split", self._hand.split(b"%04d" % draw.randrange(rows.PLACES)))
+        with self._on_regions:
+            self._story.tell("split", self._hand.split(b"%04d" % draw.randrange(rows.PLACES)))
 
     def _merge(self, draw: random.Random) -> None:
-        self._story.tell("merge", self._hand.merge(draw))
+        with self._on_regions:
+            self._story.tell("merge", self._hand.merge(draw))
 
     def _flush(self, draw: random.Random) -> None:
         self._hand.table.flush()
@@ -121,7 +128,8 @@ class Chaos:
         self._story.tell("compact")
 
     def _kill_master(self, draw: random.Random) -> None:
-        self._cluster.kill("master")
+        with self._on_regions if self._is_gentle else contextlib.nullcontext():
+            self._cluster.kill("master")
         self._story.tell("kill-master")
         self._stop.wait(draw.uniform(0, 3))
         self._cluster.start("master")

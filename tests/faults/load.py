@@ -360,7 +360,7 @@ class _Scanner(_Worker):
                     self.history.complain(f"a scan gave nothing for {waited:.1f} s")
             return True
 
-        done, _ = self.clock.call("a scan", work, 10 * BULK_FACTOR)
+        done, _ = self.clock.call(f"{scan}", work, 10 * BULK_FACTOR)
         stable = self.history.stable
         for key, number, at in found:
             if key not in stable:

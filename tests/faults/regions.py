@@ -11,7 +11,9 @@ from webtable.errors import RetryableError
 __all__ = ["RegionHand"]
 
 FEWEST, MOST = 3, 9
-WHOLE_SECONDS = 120
+WHOLE_SECONDS = 420
+"""A region whose master died while it was closed waits until its old server reports again, which
+pauses for up to 100 seconds in between."""
 
 
 class RegionHand:

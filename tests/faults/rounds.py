@@ -33,6 +33,8 @@ class Plan(NamedTuple):
         seed: where everything that is chosen comes from.
         seconds: how long chaos reigns.
         kills: the mean time between two kills, in seconds.
+        is_gentle: whether the master is spared while it moves a region: such a region is away for
+            minutes on a slow machine.
         timeout: the time-out of every call, in seconds.
         pace: the pause of each thread between two calls, in seconds.
     """
@@ -43,6 +45,7 @@ class Plan(NamedTuple):
     timeout: float = 30.0
     pace: float = 0.005
     scale: int = 1
+    is_gentle: bool = False
 
 
 class Report(NamedTuple):
@@ -77,7 +80,7 @@ def play(cluster: LocalHBase, plan: Plan, table: str) -> Report:
         load = Load([store.table(table) for store in clients], keys, history, plan.seed)
         chaos = Chaos(cluster, RegionHand(hasty, table), proxies, story, plan.seed)
         load.start(plan.timeout, plan.pace)
-        chaos.start(plan.kills)
+        chaos.start(plan.kills, is_gentle=plan.is_gentle)
         Event().wait(plan.seconds)
         story.tell("quiet")
         chaos.finish()

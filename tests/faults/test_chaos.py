@@ -21,6 +21,7 @@ pytestmark = pytest.mark.hbase
 
 SECONDS = float(os.environ.get("WEBTABLE_FAULTS_SECONDS") or (3600 if IS_SOAK else 20))
 ROUND_SECONDS = 180.0
+TIMEOUTS = (30.0, 12.0, 4.0)
 SEED = os.environ.get("WEBTABLE_FAULTS_SEED")
 
 
@@ -28,7 +29,13 @@ def test_the_promises_hold_under_faults(patient: LocalHBase, tmp_path: Path) -> 
     seed = int(SEED) if SEED else random.SystemRandom().randrange(1_000_000)
     end = time.monotonic() + SECONDS
     while (left := end - time.monotonic()) > 0:
-        plan = Plan(seed, min(left, ROUND_SECONDS), kills=15 if IS_SOAK else 6)
+        plan = Plan(
+            seed,
+            min(left, ROUND_SECONDS),
+            kills=15 if IS_SOAK else 6,
+            timeout=TIMEOUTS[seed % len(TIMEOUTS)] if IS_SOAK else 30,
+            is_gentle=not IS_SOAK,
+        )
         report = play(patient, plan, f"faults{seed}")
         path = tmp_path / f"round-{seed}.txt"
         report.write(path)
