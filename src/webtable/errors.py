@@ -357,7 +357,7 @@ def error_body(error: WebTableError) -> dict[str, object]:
 def _known(label: str, wanted: str, names: list[str]) -> str:
     if not names:
         return f"{label}: none"
-    near = difflib.get_close_matches(wanted, names, n=1)
+    near = difflib.get_close_matches(str(wanted), names, n=1)
     guess = f"; did you mean '{near[0]}'?" if near else ""
     shown = ", ".join(names[:20]) + (", …" if len(names) > 20 else "")
     return f"{label}: {shown}{guess}"

@@ -19,6 +19,7 @@ from webtable.errors import (
     TableDisabled,
     TableExists,
     TableNotFound,
+    UsageError,
 )
 
 
@@ -223,6 +224,28 @@ def test_an_unknown_server(store: Store, name: str) -> None:
     assert known in caught.value.hint
     with pytest.raises(NotFound):
         store.admin.regions(server=name)
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda admin: admin.region(7),
+        lambda admin: admin.flush_region(None),
+        lambda admin: admin.compact_region(b"shared,0"),
+        lambda admin: admin.regions(7),
+        lambda admin: admin.regions("shared", server=7),
+        lambda admin: admin.flush_server(None),
+        lambda admin: admin.flush(b"shared"),
+        lambda admin: admin.is_enabled(None),
+        lambda admin: admin.compact("shared", b"one"),
+        lambda admin: admin.compact("shared", 7, major=True),
+        lambda admin: admin.create_namespace(7),
+        lambda admin: admin.drop_namespace(None),
+    ],
+)
+def test_arguments_of_the_wrong_kind(store: Store, use: Callable[[Admin], object]) -> None:
+    with pytest.raises(UsageError):
+        use(store.admin)
 
 
 CLUSTER: dict[str, Callable[[Admin], object]] = {

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
-from webtable.errors import InvalidRequest, NotFound, TableDisabled, TableNotFound
+from webtable.errors import InvalidRequest, NotFound, TableDisabled, TableNotFound, UsageError
 from webtable.store.hbase.engine import HBaseEngine
 from webtable.store.hbase.meta import Place
 from webtable.store.load import Region
@@ -165,6 +166,32 @@ def test_regions_that_cannot_be_merged(
     with pytest.raises(NotFound, match="region 'nothing' does not exist"):
         engine.admin.merge([one, "nothing"])
     assert len(engine.admin.regions(split_table[0])) == 3
+
+
+def test_arguments_of_the_wrong_kind(
+    engine: HBaseEngine, split_table: tuple[str, list[Region]]
+) -> None:
+    admin: Any = engine.admin
+    table, (one, two, _) = split_table
+    uses: list[Callable[[], object]] = [
+        lambda: admin.merge(one),
+        lambda: admin.merge(one.name),
+        lambda: admin.merge(7),
+        lambda: admin.merge([one, 7]),
+        lambda: admin.move(7),
+        lambda: admin.move(one, 7),
+        lambda: admin.split(table, "m"),
+        lambda: admin.split(7),
+        lambda: admin.split_region(two, 7),
+        lambda: admin.take_snapshot(7, table),
+        lambda: admin.take_snapshot("s", 7),
+        lambda: admin.restore_snapshot(7),
+        lambda: admin.clone_snapshot(None, "t"),
+        lambda: admin.delete_snapshot(b"s"),
+    ]
+    for use in uses:
+        with pytest.raises(UsageError):
+            use()
 
 
 def test_moves_that_lead_nowhere(

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from webtable.errors import InvalidRequest
 from webtable.store.load import (
@@ -34,7 +34,13 @@ from webtable.store.load import (
     TableStats,
 )
 
-__all__ = ["Admin", "check_namespace_name", "check_snapshot_name"]
+__all__ = [
+    "Admin",
+    "check_namespace_name",
+    "check_regions",
+    "check_snapshot_name",
+    "region_name",
+]
 
 _NAMESPACE_NAME = re.compile(r"[A-Za-z0-9_]{1,100}")
 _SNAPSHOT_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}")
@@ -252,3 +258,31 @@ def check_snapshot_name(name: str) -> str:
             hint="use letters, digits, '_', '-' and '.', not '-' or '.' first, at most 200",
         )
     return name
+
+
+def region_name(region: str | Region) -> str:
+    """Returns the name of a region that was given by its name, or as it was listed.
+
+    Raises:
+        InvalidRequest: it is neither.
+    """
+    if isinstance(region, Region):
+        return region.name
+    if not isinstance(region, str):
+        raise InvalidRequest(
+            f"region {region!r:.80} is not one", hint="give its name, or a Region of the list"
+        )
+    return region
+
+
+def check_regions(regions: Sequence[str | Region]) -> list[str | Region]:
+    """Returns several regions as a list.
+
+    Raises:
+        InvalidRequest: it is one region, or none at all.
+    """
+    if isinstance(regions, (str, Region)) or not isinstance(regions, Iterable):
+        raise InvalidRequest(
+            f"regions {regions!r:.80} is not a list", hint="give a list of at least two regions"
+        )
+    return list(regions)

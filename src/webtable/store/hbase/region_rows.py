@@ -12,6 +12,7 @@ from typing import NamedTuple
 from google.protobuf.message import DecodeError
 
 from webtable.errors import NotFound, TableNotFound
+from webtable.store.admin import region_name
 from webtable.store.hbase.meta import Place
 from webtable.store.hbase.proto import base_pb2, client_pb2, status_pb2
 from webtable.store.hbase.retry import Attempts
@@ -138,11 +139,10 @@ class RegionRows(TableWork):
         Raises:
             NotFound: there is none of that name, or no longer.
         """
+        name = region_name(region)
         if isinstance(region, Region) and region.full_name:
-            scan = _scan(region.full_name, region.full_name + b"\0")
-            found, name = self._scan_rows(scan), region.name
+            found = self._scan_rows(_scan(region.full_name, region.full_name + b"\0"))
         else:
-            name = region.name if isinstance(region, Region) else region
             # The whole name, as HBase shows it, ends in the short one.
             short = name.rstrip(".").rpartition(".")[2]
             found = [row for row in self._all_rows() if row.encoded_name == short]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from webtable.errors import InvalidRequest, RegionBusy, TableDisabled
+from webtable.store.admin import check_regions
 from webtable.store.hbase.procedures import Procedure, on_refusal, wait_for
 from webtable.store.hbase.proto import master_pb2, status_pb2
 from webtable.store.hbase.region_rows import OPEN, RegionRow, ServerId, gone
@@ -144,7 +145,8 @@ class RegionWork(Upkeep):
     def merge(self, regions: Sequence[str | Region]) -> None:
         """Merges regions; see `Admin.merge`."""
         self._check_writable()
-        rows = sorted((self._open_row(each) for each in regions), key=lambda row: row.start)
+        found = [self._open_row(each) for each in check_regions(regions)]
+        rows = sorted(found, key=lambda row: row.start)
         _check_adjacent(rows)
         table = self._shown(rows[0].table)
         request = master_pb2.MergeTableRegionsRequest(region=[row.specifier for row in rows])

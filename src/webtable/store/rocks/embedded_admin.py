@@ -15,7 +15,7 @@ from contextlib import AbstractContextManager
 from itertools import pairwise
 
 from webtable.errors import AlreadyExists, FamilyNotFound, InvalidRequest, NotFound
-from webtable.store.admin import Admin, check_namespace_name
+from webtable.store.admin import Admin, check_namespace_name, region_name
 from webtable.store.load import (
     Balanced,
     ClusterReport,
@@ -139,7 +139,7 @@ class EmbeddedAdmin(Admin):
         ]
 
     def region(self, name: str) -> Region:
-        table = name.rpartition(",")[0]
+        table = region_name(name).rpartition(",")[0]
         with self._translated:
             self._catalog.follow()
             known = self._regions(table) if table in self._catalog.names() else []
@@ -295,7 +295,7 @@ class EmbeddedAdmin(Admin):
         return self._catalog.table(table)
 
     def _table_of(self, region: str | Region) -> str:
-        return self.region(region.name if isinstance(region, Region) else region).table
+        return self.region(region_name(region)).table
 
 
 def _refusal(what: str, instead: str) -> InvalidRequest:
