@@ -29,6 +29,7 @@ from benchmarks.hbase_clients import (
 from tools.thrift_gateway import ThriftGateway
 from webtable.cluster.hbase_state import ClusterSettings
 from webtable.cluster.local_hbase import LocalHBase
+from webtable.store.hbase.cells import COMPILED
 
 __all__ = ["run"]
 
@@ -120,6 +121,7 @@ class Data:
 def run(bench: Bench) -> None:
     """Measures the client."""
     share = QUICK if bench.is_quick else 1
+    bench.say(f"hbase: the codec of cells is {'compiled' if COMPILED else 'plain Python'}")
     data = Data(200_000 // share, 20_000 // share)
     measured: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     with _cluster(bench) as location, contextlib.ExitStack() as stack:

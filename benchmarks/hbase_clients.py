@@ -41,6 +41,7 @@ ROWS, PAGES, WRITES = "bench_rows", "bench_pages", "bench_writes"
 COLUMNS = [b"f:q%d" % number for number in range(5)]
 COUNTER, STATE = b"f:n", b"f:state"
 VALUE = b"0123456789abcdef0123456789abcdef"
+KEYS_ONLY = "FirstKeyOnlyFilter() AND KeyOnlyFilter()"
 THREADS = 16
 MULTI = 100
 BATCH = 1000
@@ -131,7 +132,10 @@ class WebTable(Client):
         return found
 
     def scan_keys(self) -> int:
-        return self.scan_unread()
+        found = 0
+        for row in self._rows.scan(filter=KEYS_ONLY):
+            found += row.key is not None
+        return found
 
     def prefix_scan(self, keys: Keys) -> int:
         found = 0
@@ -218,8 +222,7 @@ class HappyBase(Client):
 
     def scan_keys(self) -> int:
         found = 0
-        keys_only = "FirstKeyOnlyFilter() AND KeyOnlyFilter()"
-        for key, _cells in self._rows.scan(batch_size=BATCH, filter=keys_only):
+        for key, _cells in self._rows.scan(batch_size=BATCH, filter=KEYS_ONLY):
             found += key is not None
         return found
 
