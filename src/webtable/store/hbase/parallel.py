@@ -136,7 +136,7 @@ class _ParallelScan:
             first = self._scanners[0]
             rows = first.next_rows()
             first.ask()
-            if first.is_spent:
+            if first.is_over:
                 self._scanners.popleft()
                 if first.is_last:
                     self._end_early()
@@ -162,7 +162,7 @@ class _ParallelScan:
             rows = chosen.next_rows()
             chosen.ask()
             self._scanners.remove(chosen)
-            if not chosen.is_spent:
+            if not chosen.is_over:
                 self._scanners.append(chosen)  # at the end: the others come first
             self._open_more()
             if rows is not None:

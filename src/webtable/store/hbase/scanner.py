@@ -52,10 +52,11 @@ class RangeScanner:
 
     `_from` is where to open next: the first row key, itself wanted only if `_is_inclusive`; in a
     reverse scan the key to go down from, itself never wanted, b"" meaning from the end. `_part` is
-    what came of a row that is not whole yet, `_stock` what was taken in ahead of its time.
+    what came of a row that is not whole yet, `_stock` the answers that came ahead of their time;
+    they stay as they are until then, for rows take more memory.
 
     Attributes:
-        is_over: whether the range has no more rows than those in stock.
+        is_over: whether all rows have been handed out.
         is_last: whether the server has said that the whole scan is over, as a filter can want it.
     """
 
@@ -86,7 +87,7 @@ class RangeScanner:
         self._call: Call | None = None
         self._error: RpcError | None = None
         self._part: tuple[bytes, list[RawCell]] | None = None
-        self._stock: deque[list[Row]] = deque()
+        self._stock: deque[_ScanAnswer] = deque()
 
     def expect_many(self) -> None:
         """Takes it for certain that the scan is a long one.
@@ -102,17 +103,15 @@ class RangeScanner:
 
         What fails is met again, and dealt with, when the rows are wanted.
         """
-        if self._call is None and not self.is_over and self._error is None:
+        if self._call is None and self._error is None and not self._is_asked_out():
             with contextlib.suppress(WebTableError):
                 try:
                     self._send(self._cluster.attempts(self._shown))
                 except RpcError as exc:
                     self._error = exc
 
-    @property
-    def is_spent(self) -> bool:
-        """Whether all rows have been handed out."""
-        return self.is_over and not self._stock
+    def _is_asked_out(self) -> bool:
+        return self.is_over or bool(self._stock and _is_region_over(self._stock[-1].message))
 
     @property
     def is_answered(self) -> bool:
@@ -120,18 +119,17 @@ class RangeScanner:
         return bool(self._stock) or (self._call is not None and self._call.is_settled)
 
     def stock_up(self, most: int) -> int:
-        """Takes in answers that have come, and asks for more up to a number; returns the number."""
-        while self._call is not None and self._call.is_settled and self._error is None:
+        """Keeps answers that have come, up to a number, and asks for more; returns the number."""
+        while len(self._stock) < most and self._call is not None and self._call.is_settled:
             try:
-                rows = self._take(self._receive(self._cluster.attempts(self._shown)))
+                answer = self._receive(self._cluster.attempts(self._shown))
             except RpcError as exc:
                 self._error = exc
                 break
-            if rows:
-                self._stock.append(rows)
-            if len(self._stock) < most:
-                self.ask()
-        if len(self._stock) < most:
+            self._stock.append(answer)
+            self._note_scanner(answer.message)
+            if _is_region_over(answer.message):
+                break
             self.ask()
         return len(self._stock)
 
@@ -141,12 +139,10 @@ class RangeScanner:
         Raises:
             WebTableError: they could not be had.
         """
-        if self._stock:
-            return self._stock.popleft()
         attempts = self._cluster.attempts(self._shown)
         while not self.is_over:
             try:
-                rows = self._take(self._receive(attempts))
+                rows = self._take(self._stock.popleft() if self._stock else self._receive(attempts))
             except RpcError as exc:
                 self._cluster.recover(self._place, exc, attempts)
                 self._rewind()
@@ -207,12 +203,8 @@ class RangeScanner:
     def _take(self, answer: _ScanAnswer) -> list[Row]:
         """Notes where the scan stands after an answer, and returns the answer's rows."""
         response = answer.message
-        if self.scanner_id is None and response.HasField("scanner_id"):
-            self.scanner_id = response.scanner_id
-        is_scan_over = response.HasField("more_results") and not response.more_results
-        is_region_over = is_scan_over or (
-            response.HasField("more_results_in_region") and not response.more_results_in_region
-        )
+        self._note_scanner(response)
+        is_scan_over, is_region_over = _is_scan_over(response), _is_region_over(response)
         rows = self._rows(answer, is_region_over)
         if self._wanted >= 0:
             del rows[self._wanted :]
@@ -225,6 +217,10 @@ class RangeScanner:
             self.is_over = True
             self.is_last = is_scan_over
         return rows
+
+    def _note_scanner(self, response: client_pb2.ScanResponse) -> None:
+        if self.scanner_id is None and response.HasField("scanner_id"):
+            self.scanner_id = response.scanner_id
 
     def _rows(self, answer: _ScanAnswer, is_region_over: bool) -> list[Row]:
         """Returns the whole rows of an answer, the first joined to what came of it before."""
@@ -287,6 +283,7 @@ class RangeScanner:
 
     def _rewind(self) -> None:
         self._part = None
+        self._stock.clear()
         end = self._drop_scanner()
         if end is not None:
             self._cluster.in_background(end)
@@ -298,6 +295,16 @@ class RangeScanner:
         if connection is None or not connection.is_open or not (call or scanner_id is not None):
             return None
         return lambda: _end_scanner(connection, call, scanner_id)
+
+
+def _is_scan_over(response: client_pb2.ScanResponse) -> bool:
+    return response.HasField("more_results") and not response.more_results
+
+
+def _is_region_over(response: client_pb2.ScanResponse) -> bool:
+    return _is_scan_over(response) or (
+        response.HasField("more_results_in_region") and not response.more_results_in_region
+    )
 
 
 def _end_scanner(connection: Connection, call: Call | None, scanner_id: int | None) -> None:
