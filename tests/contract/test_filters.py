@@ -340,6 +340,15 @@ def test_filters_over_many_regions(store: Store, new_name: str, engine_name: str
     assert keys(PageFilter(1)) == pages[engine_name]
 
 
+def test_a_prefix_longer_than_a_row_key(table: Table, rows: Rows) -> None:
+    """The filter of HBase 2.6.4 fails over it, where the scan is not narrowed before."""
+    for name in (b"a", b"a\x00", b"a\x00b", b"b"):
+        table.put(rows(name), {b"one:v": b""})
+    for columns in ((), (b"one:v",)):
+        found = table.scan(start=rows.prefix, columns=columns, filter=PrefixFilter(rows(b"a\x00")))
+        assert rows.names(found) == [b"a\x00", b"a\x00b"]
+
+
 def test_what_cannot_be_read_is_told(table: Table, rows: Rows) -> None:
     table.put(rows(), {b"one:v": b"short"})
     for pattern in ("(", "[", "a{", "*", "\\"):

@@ -4,7 +4,7 @@ Everything is a frozen value whose `repr` is the Python that makes it. Row keys 
 runs the reads puts a prefix before all of them, also before those inside filters (`with_prefix`).
 
 Left out is what HBase answers in more than one way, see docs/explain/hbase-differences.md: columns
-without a name, patterns longer than row keys, prefixes that end in small bytes.
+without a name, patterns and prefixes longer than row keys.
 """
 
 from __future__ import annotations
@@ -196,7 +196,7 @@ _column_filters: st.SearchStrategy[f.Filter] = st.one_of(
     st.builds(lambda column, given: f.ColumnValueFilter(column, *given), _columns, _by_value),
 )
 _row_filters: st.SearchStrategy[f.Filter] = st.one_of(
-    st.sampled_from((b"", b"a", b"b", b"a1", b"a1x")).map(f.PrefixFilter),
+    st.sampled_from((b"", b"a", b"b", b"a1", b"b0")).map(f.PrefixFilter),
     st.integers(0, 4).map(f.PageFilter),
     st.sampled_from((*ROWS, b"a", b"b")).map(f.InclusiveStopFilter),
     st.builds(lambda given: f.RowFilter(*given), _comparisons(st.sampled_from((*ROWS, b"b")))),

@@ -14,6 +14,7 @@ from webtable.errors import InvalidRequest
 from webtable.store.checks import check_column, check_row_key, check_time_range
 from webtable.store.filter_text import as_filter
 from webtable.store.filters import Filter
+from webtable.store.row_bounds import both_bounds, filter_bounds, prefix_end
 
 __all__ = ["ALL_VERSIONS", "Get", "Scan", "ScanOptions", "prefix_end"]
 
@@ -107,29 +108,17 @@ class Scan(msgspec.Struct, frozen=True, kw_only=True):
             force_setattr(self, "filter", as_filter(self.filter))
 
     def bounds(self) -> tuple[bytes, bytes]:
-        """Returns the range `[start, stop)` that `start`, `stop` and `prefix` leave together.
+        """Returns the range `[start, stop)` that `start`, `stop`, `prefix` and `filter` leave.
 
-        An empty `stop` means no upper bound. The range is empty when stop <= start and stop is
-        not empty.
+        Rows outside of it are not looked at. An empty `stop` means no upper bound. The range is
+        empty when stop <= start and stop is not empty.
         """
-        start, stop = self.start, self.stop
+        bounds = self.start, self.stop
         if self.prefix:
-            start = max(start, self.prefix)
-            end = prefix_end(self.prefix)
-            stop = min(stop, end) if stop and end else stop or end
-        return start, stop
-
-
-def prefix_end(prefix: bytes) -> bytes:
-    r"""Returns the first key after all keys with the prefix; empty when there is none.
-
-    >>> prefix_end(b"com.")
-    b'com/'
-    >>> prefix_end(bytes([1, 255]))
-    b'\x02'
-    """
-    stem = prefix.rstrip(b"\xff")
-    return stem[:-1] + bytes([stem[-1] + 1]) if stem else b""
+            bounds = both_bounds(bounds, (self.prefix, prefix_end(self.prefix)))
+        if self.filter is not None:
+            bounds = both_bounds(bounds, filter_bounds(as_filter(self.filter)))
+        return bounds
 
 
 def _check_selection(

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from webtable.store import filters as f
 from webtable.store.rocks.filtering.rules import INCLUDE, NEXT_ROW, SEEK, FilterCell, Hint, Rule
-from webtable.store.scan import prefix_end
+from webtable.store.row_bounds import prefix_end
 
 __all__ = ["Fuzzy", "Page", "Prefix", "RandomRow", "RowKey", "RowRanges", "Stop"]
 
