@@ -34,11 +34,12 @@ class Write(NamedTuple):
 
 
 class Read(NamedTuple):
-    """A number that was seen in a row, None where the row was not there."""
+    """A number that was seen in a row, None where the row was not there, and by what."""
 
     number: int | None
     began: float
     ended: float
+    by: str = ""
 
 
 class ScanSeen(NamedTuple):

@@ -366,7 +366,7 @@ class _Scanner(_Worker):
             if number is None:
                 continue
             if key not in stable:
-                self.history.saw(key, Read(number, self.clock.began, at))
+                self.history.saw(key, Read(number, self.clock.began, at, str(scan)))
             elif number != 0:
                 self.history.complain(f"{scan} showed {number} in the stable row {key!r}")
         if not done:
@@ -378,7 +378,7 @@ class _Scanner(_Worker):
         if scan.limit is None:
             for key in {*self.keys.owned, *self.keys.timed}.difference(keys):
                 if start <= key and (not stop or key < stop):
-                    self.history.saw(key, Read(None, self.clock.began, self.clock.ended))
+                    self.history.saw(key, Read(None, self.clock.began, self.clock.ended, str(scan)))
 
     def _number_in(self, row: Row, scan: Scan) -> int | None:
         try:
