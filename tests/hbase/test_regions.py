@@ -198,6 +198,24 @@ def test_a_moved_region_is_followed_without_asking(server: MetaServer, cache: Re
     assert server.calls == []
 
 
+def test_servers_that_point_at_each_other_are_not_believed(
+    server: MetaServer, cache: RegionCache
+) -> None:
+    # A region that was merged or split away leaves such memories behind for two minutes.
+    server.add_table(b"t")
+    first = cache.locate(b"t", b"a", DEADLINE)
+    server.rows.clear()
+    server.add_table(b"t", b"m")
+    name = "org.apache.hadoop.hbase.exceptions.RegionMovedException"
+    there = "Region moved to: hostname=other port=7 startCode=1. As of locationSeqNum=2."
+    back = "Region moved to: hostname=rs port=16020 startCode=99. As of locationSeqNum=3."
+    cache.failed(first, RemoteError(name, there, None), DEADLINE)
+    second = cache.locate(b"t", b"a", DEADLINE)
+    assert second.server == Server("other", 7)
+    cache.failed(second, RemoteError(name, back, None), DEADLINE)
+    assert cache.locate(b"t", b"a", DEADLINE).stop == b"m"
+
+
 def test_a_hole_is_a_region_under_way(server: MetaServer, cache: RegionCache) -> None:
     server.add_table(b"t", b"g", b"p")
     del server.rows[b"t,g,1.hash."]

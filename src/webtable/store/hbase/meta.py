@@ -32,7 +32,8 @@ _COLUMNS = (b"regioninfo", b"server", b"serverstartcode")
 class Place(NamedTuple):
     """A region and the server that has it, as the meta table said at some time.
 
-    `stop` is empty in a table's last region.
+    `stop` is empty in a table's last region. `is_hint` says that not the meta table named the
+    server but another one, which had the region before.
     """
 
     name: bytes
@@ -42,6 +43,7 @@ class Place(NamedTuple):
     region_id: int
     server: Server
     start_code: int = 0
+    is_hint: bool = False
 
     def holds(self, row: bytes) -> bool:
         """Whether a row key belongs to the region."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import re
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from webtable.errors import InvalidRequest, RegionBusy, TableDisabled
+from webtable.errors import InvalidRequest, RegionBusy, TableDisabled, UsageError
 from webtable.store.admin import check_regions
 from webtable.store.hbase.procedures import Procedure, on_refusal, wait_for
 from webtable.store.hbase.proto import master_pb2, status_pb2
@@ -21,6 +23,7 @@ __all__ = ["RegionWork"]
 
 MOVE_PATIENCE_SECONDS = 10.0
 MOVE_PAUSE_SECONDS = 0.5
+_PASSING = re.compile("snapshot|in transition|not OPEN|not online|Unexpected state", re.IGNORECASE)
 
 
 class RegionWork(Upkeep):
@@ -40,7 +43,10 @@ class RegionWork(Upkeep):
         kind = master_pb2.MoveRegionResponse
         patience = Deadline(MOVE_PATIENCE_SECONDS)
         while True:
-            with on_refusal("UnknownRegionException", lambda _: gone(row.encoded_name)):
+            with (
+                _while_it_changes(),
+                on_refusal("UnknownRegionException", lambda _: gone(row.encoded_name)),
+            ):
                 self._call("MoveRegion", request, kind, attempts)
             arrived = self._arrived(row, attempts)
             if arrived == target or patience.remaining() < 0:
@@ -136,6 +142,7 @@ class RegionWork(Upkeep):
             return NotSplittable(f"{which} cannot be split: {refusal.detail}", hint=_SHARED)
 
         with (
+            _while_it_changes(),
             on_refusal("UnknownRegionException", lambda _: gone(row.encoded_name)),
             on_refusal("DoNotRetryIOException", explain),
         ):
@@ -157,6 +164,7 @@ class RegionWork(Upkeep):
             return InvalidRequest(f"HBase refuses to merge them: {refusal.detail}", hint=_SHARED)
 
         with (
+            _while_it_changes(),
             on_refusal("UnknownRegionException", lambda _: gone(rows[0].encoded_name)),
             on_refusal("MergeRegionException", explain),
             on_refusal("DoNotRetryIOException", explain),
@@ -184,6 +192,20 @@ _SHARED = (
 
 class NotSplittable(InvalidRequest):
     """A region cannot be split, now or in the middle."""
+
+
+@contextlib.contextmanager
+def _while_it_changes() -> Iterator[None]:
+    """Tells refusals that pass by themselves from those for good; HBase's classes do not."""
+    try:
+        yield
+    except UsageError as exc:
+        cause = exc.__cause__
+        if not isinstance(cause, RemoteError) or not _PASSING.search(cause.detail):
+            raise
+        busy = RegionBusy(f"a region is not ready: {cause.detail}", hint="try again later")
+        busy.maybe_applied = False
+        raise busy from cause
 
 
 def _holds(row: RegionRow, key: bytes) -> bool:

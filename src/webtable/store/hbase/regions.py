@@ -141,8 +141,10 @@ class RegionCache:
             TableNotFound, TableDisabled: because the table is gone, or disabled.
         """
         moved = _moved(error, place)
-        if moved is not None and moved.process != place.process:
-            self._keep(moved)
+        # One hint is followed, not a second: of a region that was merged or split away, two servers
+        # may say for minutes that the other one has it. The meta table knows.
+        if moved is not None and moved.process != place.process and not place.is_hint:
+            self._keep(moved._replace(is_hint=True))
             return
         with self._changing:
             known = self._tables.get(place.table)
