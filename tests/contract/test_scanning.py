@@ -232,6 +232,8 @@ def test_scans_cross_regions_in_order(store: Store, new_name: str) -> None:
     ]
     assert [row.key for row in table.scan(stop=b"c", reverse=True, limit=5)] == keys[3:8][::-1]
     assert [row.key for row in table.scan(start=b"b2", limit=7, batch_rows=2)] == keys[6:13]
+    unordered = table.scan(start=b"a2", stop=b"d1", ordered=False, batch_rows=1)
+    assert sorted(row.key for row in unordered) == keys[2:13]
     assert [row and row.key for row in table.get_many(keys[::-3])] == keys[::-3]
 
 
