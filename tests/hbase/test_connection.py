@@ -134,6 +134,32 @@ def test_large_answers() -> None:
             assert answer.frame[answer.block_at :] == cells
 
 
+def test_answers_are_taken_in_without_waiting_for_more() -> None:
+    may_answer = threading.Event()
+
+    def play(peer: Peer) -> None:
+        peer.read_hello()
+        requests = [peer.read_request() for _ in range(3)]
+        may_answer.wait(LIMIT)
+        for request in requests[1:]:
+            peer.answer(request.header.call_id, response(0), b"c" * 3_000_000)
+        peer.read_request()
+
+    with connected(play) as connection:
+        calls = [connection.submit("Scan", scan(number), LIMIT) for number in range(3)]
+        connection.take_in()
+        assert not any(call.is_settled for call in calls)
+        may_answer.set()
+        end = time.monotonic() + LIMIT
+        while not (calls[1].is_settled and calls[2].is_settled) and time.monotonic() < end:
+            connection.take_in()
+        assert [call.is_settled for call in calls] == [False, True, True]
+        assert len(calls[2].wait(client_pb2.ScanResponse, 0).frame) > 3_000_000
+    connection.take_in()  # does nothing once it is closed
+    with pytest.raises(ConnectionLost):
+        calls[0].wait(client_pb2.ScanResponse, LIMIT)
+
+
 @pytest.mark.parametrize("impatient", [False, True])
 def test_many_threads_get_their_own_answers(impatient: bool) -> None:
     wrong: list[int] = []
