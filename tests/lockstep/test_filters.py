@@ -158,6 +158,16 @@ FOUND: dict[str, tuple[tuple[Written, ...], FilteredRead]] = {
             reverse=True,
         ),
     ),
+    "a list with a filter that jumps leaves out no row by its key": (
+        (put(b"a0", b"a:x", 40), put(b"b0", b"a:x", 20)),
+        FilteredRead(
+            WhileMatchFilter(
+                FilterList((FuzzyRowFilter(((b"a0", b"\1\1"),)), RowFilter("<", b"b")))
+            ),
+            time_range=(40, 41),
+            reverse=True,
+        ),
+    ),
     "a condition reads all families before it decides": (
         (put(b"a0", b"b:x", 20),),
         FilteredRead(SkipFilter(MISSING), row=b"a0", checks=True),

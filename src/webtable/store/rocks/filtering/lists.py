@@ -59,9 +59,17 @@ class All(_Several):
         self._seeking.clear()
 
     def leaves_out_key(self, row: bytes) -> bool:
-        # All are asked: some note by this that a row begins.
-        answers = [rule.is_done() or rule.leaves_out_key(row) for rule in self._rules]
-        return any(answers)
+        leaves_out = may_hint = False
+        for rule in self._rules:
+            if rule.may_end and rule.is_done():
+                return True
+            # All others are asked: some note by this that a row begins.
+            if rule.leaves_out_key(row):
+                leaves_out = True
+            elif rule.is_hinting:
+                may_hint = True
+        # As in HBase: where one may say how far to go, it is shown the cells of the row.
+        return leaves_out and not may_hint
 
     def is_done(self) -> bool:
         return any(rule.is_done() for rule in self._rules)
