@@ -95,7 +95,6 @@ class History:
         self.joined: dict[bytes, list[Joined]] = {}
         self.steps: dict[bytes, list[Step]] = {}
         self.complaints: list[str] = []
-        self.torn_backwards = 0
 
     def wrote(self, row: bytes, write: Write) -> None:
         """Adds a write of a row by its owner."""
@@ -137,7 +136,6 @@ class History:
         found = {
             "reads": sum(map(len, self.reads.values())),
             "scans": len(self.scans),
-            "torn backwards": self.torn_backwards,
         }
         kinds: dict[str, Iterable[Sequence[Write | Tally | Joined | Step]]] = {
             "puts": self.writes.values(),

@@ -23,6 +23,7 @@ from webtable.store.hbase.registry import ZooKeeperRegistry
 from webtable.store.hbase.wire import CallTimedOut, Server
 from webtable.store.mutation import Append, Check, Increment, Mutation, Put
 from webtable.store.scan import Get, Scan
+from webtable.store.schema import Family
 
 from .conftest import NewTable
 from .servers import HOST, Peer, Proxy, listening, unused_port
@@ -73,6 +74,31 @@ def test_a_scan_survives_cuts_in_the_middle_of_answers(
             proxy.cut_after = 7_000
     assert found == (keys[::-1] if reverse else keys)
     assert proxy.cuts >= 5
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("large", [False, True])
+def test_a_scan_is_whole_where_its_region_is_flushed_meanwhile(
+    engine: HBaseEngine, new_table: NewTable, reverse: bool, large: bool
+) -> None:
+    # A file with two new rows, one before and one behind the place where the scan is: at that
+    # HBase 2.6.4 loses its place in a reverse scanner that stays open.
+    table = new_table(Family(name="f"), Family(name="g"))
+    keys = [b"%02d" % number for number in range(40)]
+    size = 700_000 if large else 10
+    old = {b"f:a": b"old", b"f:b": bytes(size), b"g:a": b"old", b"g:b": bytes(size)}
+    engine.mutate_many(table, [Put(key, old) for key in keys], "wal")
+    engine.flush(table)
+    found: list[bytes] = []
+    for number, row in enumerate(engine.scan(table, Scan(batch_rows=3, reverse=reverse))):
+        found.append(row.key)
+        if row.key not in (b"02", b"37"):
+            assert row.values() == old
+        if number in (8, 14):
+            new = dict.fromkeys(old, b"new %d" % number)
+            engine.mutate_many(table, [Put(b"02", new), Put(b"37", new)], "wal")
+            engine.flush(table)
+    assert found == (keys[::-1] if reverse else keys)
 
 
 def test_increments_and_appends_happen_once(
