@@ -306,6 +306,14 @@ def test_a_silent_server_is_given_up() -> None:
         assert not connection.is_open
 
 
+def test_a_call_without_time_says_so() -> None:
+    with (
+        connected(stay_silent) as connection,
+        pytest.raises(CallTimedOut, match="did not answer in the time that was left"),
+    ):
+        connection.call("Scan", scan(1), client_pb2.ScanResponse, -0.1)
+
+
 def test_a_server_that_is_silent_for_short_calls_is_given_up_too() -> None:
     with connected(stay_silent) as connection:
         for _ in range(5):

@@ -83,9 +83,8 @@ class Call:
         """
         server = self._connection.server
         if self._frame is None and not self._connection.settle(self, timeout):
-            raise CallTimedOut(
-                f"{server} did not answer within {timeout:.1f} s", server, maybe_applied=True
-            )
+            waited = f"within {timeout:.1f} s" if timeout > 0 else "in the time that was left"
+            raise CallTimedOut(f"{server} did not answer {waited}", server, maybe_applied=True)
         if self._error is not None:
             raise self._error
         frame = self._frame
