@@ -21,6 +21,7 @@ from webtable.errors import WebTableError
 from webtable.filters import (
     ColumnCountGetFilter,
     ColumnPaginationFilter,
+    ColumnRangeFilter,
     FilterList,
     FuzzyRowFilter,
     KeyOnlyFilter,
@@ -167,6 +168,10 @@ FOUND: dict[str, tuple[tuple[Written, ...], FilteredRead]] = {
             time_range=(40, 41),
             reverse=True,
         ),
+    ),
+    "backwards, a list of which one must pass loses columns behind one that was jumped": (
+        (put(b"a0", b"c:n", 40), put(b"a0", b"c:x", 20)),
+        FilteredRead(FilterList((ColumnRangeFilter(b"x"),), "one"), reverse=True),
     ),
     "a condition reads all families before it decides": (
         (put(b"a0", b"b:x", 20),),

@@ -166,7 +166,11 @@ class One(_Several):
         code = self._codes[at]
         if code == SEEK:
             hint = rule.hint(earlier)
-            return SEEK if hint is not None and self._is_before(cell.place, hint) else None
+            if hint is None:
+                return None
+            # A hint lies before the cells at its place, which backwards means behind them.
+            is_short = cell.place >= hint if self._reverse else cell.place < hint
+            return SEEK if is_short else None
         if code in {NEXT_COLUMN, INCLUDE_NEXT_COLUMN}:
             return NEXT_COLUMN if earlier.column == cell.column else None
         return NEXT_ROW if earlier.family == cell.family else None
