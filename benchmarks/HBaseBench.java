@@ -4,7 +4,7 @@
 //
 // A command is a line of words: an operation, and for most the number of a list of row keys that
 // `keys NUMBER KEY ...` has told before. The answer is a line with one number. Everything is done
-// as the documentation of HBase's client advises; what was tried is in docs/develop/benchmarks.md.
+// as the documentation of HBase's client advises; docs/develop/benchmarks.md says by which calls.
 
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
