@@ -50,6 +50,8 @@ def prepared(flavour: Flavour) -> Iterator[None]:
         for row in FIXED_ROWS:
             batch.put(row, {b"f:q": b"of " + row, b"f:\xe9": b"3", b"f2:p": b"1"})
     yield
+    connection.close()
+    connection = flavour.connect()  # a gateway hangs up on who is idle for long
     for name in connection.tables():
         connection.delete_table(name, disable=True)
     connection.close()
