@@ -236,7 +236,7 @@ OPTIONS: list[ScanOptions] = [
 def test_in_any_order_the_rows_are_the_same(
     engine: HBaseEngine, numbers: str, options: ScanOptions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(parallel, "FEW_ROWS", 0)  # so that limits are no reason to go one by one
+    monkeypatch.setattr(parallel, "ONE_BY_ONE_ROWS", 0)  # so that limits are no reason for it
     expected = list(engine.scan(numbers, Scan(**options)))  # type: ignore[arg-type]
     keys = [row.key for row in expected]
     assert keys == sorted(keys, reverse=options.get("reverse", False))

@@ -31,6 +31,7 @@ from webtable.errors import (
     WebTableError,
     door,
 )
+from webtable.filters import Filter
 
 LONG = b"k" * 32_768
 VALUES = {b"f:q": b"v"}
@@ -241,3 +242,12 @@ def test_a_bad_entry_of_a_batch_does_not_stop_the_others(store: Store) -> None:
     assert caught.value.hint
     assert door(caught.value).exit_code == 3
     assert [row.key for row in table.scan()] == [b"a", b"c", b"row"]
+
+
+class HomeMade(Filter, frozen=True):
+    """A filter that no HBase has."""
+
+
+def test_a_filter_that_is_none_of_hbases(store: Store) -> None:
+    with pytest.raises(InvalidRequest, match=r"HomeMade is not one .*webtable\.filters"):
+        list(store.table("pages").scan(filter=HomeMade()))

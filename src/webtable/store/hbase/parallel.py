@@ -29,7 +29,7 @@ MOST_SCANNERS = 4
 MOST_AHEAD = 4
 """How many answers are kept of regions whose turn has not come, besides one under way of each."""
 
-FEW_ROWS = 10_000
+ONE_BY_ONE_ROWS = 10_000
 """A scan that is limited to no more rows reads one region after the other."""
 
 
@@ -106,7 +106,7 @@ class _ParallelScan:
         self._scanners: deque[RangeScanner] = deque()
         self._most_scanners = 1
         self._has_begun = False
-        if 0 <= self._left <= FEW_ROWS:
+        if 0 <= self._left <= ONE_BY_ONE_ROWS:
             start, stop = self._pieces.take_all()
             self._scanners.append(RangeScanner(job, start, stop, wanted=self._left))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from webtable.errors import InvalidRequest
 from webtable.store import filters as f
 from webtable.store.rocks.filtering import lists, row_rules, rules
 from webtable.store.rocks.filtering.comparing import passing
@@ -74,4 +75,7 @@ def _cell_rule(filter: f.Filter) -> rules.Rule:
                 return rules.Dependent(filter, None)
             return rules.Dependent(filter, passing(filter.op, filter.comparator))
         case _:
-            raise NotImplementedError(type(filter).__name__)
+            raise InvalidRequest(
+                f"{type(filter).__name__} is not one of the filters of HBase",
+                hint="compose it from those in webtable.filters",
+            )
