@@ -77,9 +77,14 @@ def check_durability(durability: Durability) -> Durability:
 
 
 class Put:
-    """Stores values in columns of one row; every column at the same timestamp."""
+    """Stores values in columns of one row; every column at the same timestamp.
 
-    __slots__ = ("row", "timestamp", "ttl_ms", "values")
+    `clears` are columns to delete in the same atomic step, with all their versions up to that
+    timestamp. Unlike a `Delete` beside a `Put` that takes a step of its own for each row, a put
+    that clears can be one of many in a batch.
+    """
+
+    __slots__ = ("clears", "row", "timestamp", "ttl_ms", "values")
 
     def __init__(
         self,
@@ -88,6 +93,7 @@ class Put:
         *,
         timestamp: int | None = None,
         ttl_ms: int | None = None,
+        clears: Sequence[bytes] = (),
     ) -> None:
         # The check of the key is repeated here because a call a row costs a tenth of a put.
         if type(row) is not bytes or not 0 < len(row) <= MAX_ROW_BYTES:
@@ -100,10 +106,19 @@ class Put:
         if ttl_ms is not None and ttl_ms <= 0:
             raise InvalidRequest(f"ttl_ms {ttl_ms} is not positive", hint="leave it out for none")
         self.ttl_ms = ttl_ms
+        self.clears = clears
+        if clears:
+            for column in clears:
+                if check_column(column) in values:
+                    raise InvalidRequest(
+                        f"put of row {row!r:.80} both stores and clears column {column!r:.80}",
+                        hint="do one of them",
+                    )
 
     def __repr__(self) -> str:
         more = f", timestamp={self.timestamp}" if self.timestamp is not None else ""
         more += f", ttl_ms={self.ttl_ms}" if self.ttl_ms is not None else ""
+        more += f", clears={self.clears!r}" if self.clears else ""
         return f"Put({self.row!r}, {dict(self.values)!r}{more})"
 
 

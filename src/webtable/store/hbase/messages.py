@@ -14,7 +14,7 @@ from webtable.store.hbase.cells import cut_row, encode_cells, encode_marker, mes
 from webtable.store.hbase.filters import fill_filter
 from webtable.store.hbase.proto import base_pb2, client_pb2
 from webtable.store.hbase.wire import NotHBase
-from webtable.store.model import MAX_TIMESTAMP, Row
+from webtable.store.model import MAX_TIMESTAMP, CellType, Row
 from webtable.store.mutation import (
     Append,
     Check,
@@ -22,6 +22,7 @@ from webtable.store.mutation import (
     Delete,
     Durability,
     Increment,
+    Marker,
     Mutation,
     Put,
 )
@@ -107,6 +108,12 @@ def fill_mutation(
         if mutation.ttl_ms is not None:
             ttl_ms = min(mutation.ttl_ms, MAX_TIMESTAMP)
             message.attribute.add(name="_ttl", value=ttl_ms.to_bytes(8, "big"))
+        if mutation.clears:
+            # A server takes the cells of a put as they come, delete markers too.
+            message.associated_cell_count += len(mutation.clears)
+            for column in mutation.clears:
+                marker = Marker(CellType.DELETE_COLUMN, column, mutation.timestamp)
+                size += encode_marker(parts, row, marker)
         return size
     if isinstance(mutation, Delete):
         message.mutate_type = _DELETE

@@ -72,6 +72,9 @@ def check_mutation(table: OpenTable, mutation: Mutation) -> None:
                     f"the value of {column!r:.80} is {type(value).__name__}, not bytes",
                     hint="encode it first",
                 )
+        if isinstance(mutation, Put):
+            for column in mutation.clears:
+                table.family(column.partition(b":")[0])
 
 
 class Encoder:
@@ -118,6 +121,8 @@ class Encoder:
                         batch.set_default_column_family(handle)
                         current = handle
                     batch[prefix + qualifier + suffix] = value
+                if mutation.clears:
+                    self._clear(table, prefix, mutation)
             except (KeyError, TypeError):
                 # A new column, a tagged one, or a mistake. Adding a cell twice is harmless.
                 self._put(table, mutation)
@@ -151,6 +156,16 @@ class Encoder:
         check_mutation(table, put)
         for column, value in put.values.items():
             self._put_cell(table, prefix, (column, timestamp, value, _PUT), put.ttl_ms)
+        if put.clears:
+            self._clear(table, prefix, put)
+
+    def _clear(self, table: OpenTable, prefix: bytes, put: Put) -> None:
+        timestamp = self._put_ms if put.timestamp is None else put.timestamp
+        suffix = encode_suffix(timestamp, CellType.DELETE_COLUMN)
+        for column in put.clears:
+            name, _, qualifier = column.partition(b":")
+            key = prefix + escape(qualifier) + b"\x00" + suffix
+            self.batch.put(key, b"", table.family(name).handle)
 
     def _put_cell(self, table: OpenTable, prefix: bytes, cell: RawCell, ttl_ms: int | None) -> None:
         column, timestamp, value, _ = cell
