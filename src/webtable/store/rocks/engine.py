@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar
 
 from rocksdict import ReadOptions
@@ -28,6 +28,7 @@ from webtable.store.rocks.faults import translated
 from webtable.store.rocks.filtering.making import make_rule
 from webtable.store.rocks.filtering.reading import FamilyCursor, Span, filtered_rows
 from webtable.store.rocks.filtering.rules import Rule
+from webtable.store.rocks.filtering.whole_rows import WholeRows, plain_rows, row_decision
 from webtable.store.rocks.keys import escape, row_end, unescape
 from webtable.store.rocks.visibility import current_ms
 from webtable.store.rocks.writer import Encoder, check_mutation, holds, needs_read
@@ -141,14 +142,25 @@ class RocksEngine(Engine):
         with self._translated:
             opened = self._table(table)
             reads = reader.select(opened, scan.columns)
-        rule = None
+        view = reader.View(scan.versions, scan.time_range, raw=scan.raw)
+        rule = decision = None
         if scan.filter is not None:
-            rule = make_rule(as_filter(scan.filter), reverse=scan.reverse)
-        return self._scan(reads, scan, rule)
+            filter = as_filter(scan.filter)
+            rule = make_rule(filter, reverse=scan.reverse)
+            decision = row_decision(filter, reads, view)
 
-    def _scan(
-        self, reads: Sequence[reader.FamilyRead], scan: Scan, rule: Rule | None
-    ) -> Iterator[Row]:
+        def open_rows(span: Span) -> reader.RowStream:
+            if rule is not None and decision is None:
+                return self._filtered(reads, view, span, rule)
+            opened = self._open_walks(reads, span)
+            if rule is None or decision is None:
+                return plain_rows(reads, view, span, opened)
+            whole = WholeRows(decision, rule, lambda: self._database.is_closed)
+            return whole.rows(reads, view, span, opened)
+
+        return self._scan(scan, open_rows)
+
+    def _scan(self, scan: Scan, open_rows: Callable[[Span], reader.RowStream]) -> Iterator[Row]:
         start, stop = scan.bounds()
         if scan.limit == 0 or (stop and stop <= start):
             return
@@ -162,13 +174,7 @@ class RocksEngine(Engine):
             # What reads on to the end would push everything else out of the cache.
             bounds.fill_cache(False)  # type: ignore[call-arg] # the stub forgets it
         with self._translated:
-            if rule is None:
-                readers = self._readers(reads, scan, escape(start), bounds)
-                rows = reader.merge(readers, reverse=scan.reverse)
-            else:
-                view = reader.View(scan.versions, scan.time_range, raw=scan.raw)
-                span = Span(escape(start), bounds, scan.reverse, together=scan.reverse)
-                rows = self._filtered(reads, view, span, rule)
+            rows = open_rows(Span(escape(start), bounds, scan.reverse, together=scan.reverse))
             with self._scans_lock:
                 self._scans.add(rows)
             for prefix, cells in rows:
@@ -181,32 +187,25 @@ class RocksEngine(Engine):
             if database.is_closed:
                 raise StoreClosed(self.location)
 
-    def _readers(
-        self, reads: Sequence[reader.FamilyRead], scan: Scan, first: bytes, bounds: ReadOptions
-    ) -> list[reader.RowStream]:
-        view = reader.View(scan.versions, scan.time_range, raw=scan.raw)
+    def _open_walks(self, reads: Sequence[reader.FamilyRead], span: Span) -> list[tuple[Any, Any]]:
+        """Returns for each family an iterator to seek with, and one over all that is there."""
 
         def open_all() -> list[tuple[Any, Any]]:
             if self._database.is_closed:
                 raise StoreClosed(self.location)
             return [
                 (
-                    read.family.rocks.iter(bounds),
+                    read.family.rocks.iter(span.bounds),
                     read.family.rocks.items(
-                        backwards=scan.reverse,
-                        from_key=None if scan.reverse else first,
-                        read_opt=bounds,
+                        backwards=span.reverse,
+                        from_key=None if span.reverse else span.first,
+                        read_opt=span.bounds,
                     ),
                 )
                 for read in reads
             ]
 
-        opened = self._database.pin(open_all)
-        walk = reader.rows_backward if scan.reverse else reader.rows_forward
-        return [
-            walk(read, view, items, seeker, first)
-            for read, (seeker, items) in zip(reads, opened, strict=True)
-        ]
+        return self._database.pin(open_all)
 
     def _filtered(
         self, reads: Sequence[reader.FamilyRead], view: reader.View, span: Span, rule: Rule

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from webtable.errors import InvalidRequest
@@ -20,6 +21,8 @@ _OPS: dict[c.FilterOp, Callable[[Any, Any], bool]] = {
     ">=": operator.ge,
     ">": operator.gt,
 }
+# With the sides exchanged: what is given on the left, as `partial` puts it there.
+_TURNED = _OPS | {"<": operator.gt, "<=": operator.ge, ">=": operator.le, ">": operator.lt}
 
 
 def passing(op: c.FilterOp, comparator: c.Comparator | bytes) -> Callable[[bytes], bool]:
@@ -31,7 +34,7 @@ def passing(op: c.FilterOp, comparator: c.Comparator | bytes) -> Callable[[bytes
     compare = _OPS[op]
     match comparator:
         case c.BinaryComparator(value):
-            return lambda stored: compare(stored, value)
+            return partial(_TURNED[op], value)  # a third of what a function of ours would take
         case c.BinaryPrefixComparator(value):
             size = len(value)
             return lambda stored: compare(stored[:size], value)
