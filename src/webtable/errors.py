@@ -25,11 +25,13 @@ __all__ = [
     "NotAllowed",
     "NotAuthenticated",
     "NotFound",
+    "NotUnique",
     "ReadOnly",
     "RegionBusy",
     "RetryableError",
     "SchemaMismatch",
     "ServerUnavailable",
+    "StaleIndex",
     "StorageError",
     "StoreClosed",
     "StoreLocked",
@@ -181,6 +183,27 @@ class CheckFailed(ConflictError):
     """The condition of a conditional write did not hold."""
 
     code = "check-failed"
+
+
+class NotUnique(ConflictError):
+    """Another row has the key that a unique index allows once."""
+
+    code = "not-unique"
+
+    def __init__(self, index: str, key: bytes, row: bytes) -> None:
+        super().__init__(
+            f"index '{index}' has the key {key!r:.80} already, for row {row!r:.80}",
+            hint="take another value, or change that row first",
+        )
+        self.index = index
+        self.key = key
+        self.row = row
+
+
+class StaleIndex(ConflictError):
+    """The index cannot answer yet: it is being built."""
+
+    code = "stale-index"
 
 
 class StoreLocked(ConflictError):

@@ -1,0 +1,149 @@
+"""`IndexHome`: an indexed table and its indexes, for those who write, read and look after them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from webtable.errors import InvalidRequest, SchemaMismatch, TableNotFound
+from webtable.records.index_cells import decode_revision
+from webtable.records.index_model import Index, IndexState, RowState, state_setting
+from webtable.records.index_rules import NO_REVISION, Clock, SystemClock
+from webtable.store.model import Row
+from webtable.store.store import Store
+
+__all__ = ["IndexHome"]
+
+
+class IndexHome:
+    """A table with its indexes. Share it between threads.
+
+    Args:
+        table: the indexed table; its families `columns` and `cells` must keep at least one version.
+        columns: the families and columns that are facts; empty means the whole row.
+        cells: the family and the beginning of the two columns that the machinery keeps in each
+            row, `rev` and `pending`.
+        renew: whether each write puts all its entries anew. Needed where facts have a TTL, so that
+            entries do not expire before their row; each write must then put all facts, too.
+        workers: how many conditional writes are under way at a time on a cluster.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        table: str,
+        indexes: Iterable[Index],
+        *,
+        columns: Sequence[bytes] = (),
+        cells: bytes = b"a:.",
+        renew: bool = False,
+        workers: int = 8,
+        clock: Clock | None = None,
+    ) -> None:
+        self.store = store
+        self.name = table
+        self.indexes = {index.name: index for index in indexes}
+        self.revision_column = cells + b"rev"
+        self.pending_column = cells + b"pending"
+        self.clock: Clock = clock or SystemClock()
+        self.renews = renew
+        self.workers = workers
+        family = cells.partition(b":")[0]
+        own = () if family in columns else (self.revision_column, self.pending_column)
+        self.read_columns: tuple[bytes, ...] = (*columns, *own) if columns else ()
+        self.ready: set[str] = set()
+        self.table = store.table(table)
+
+    # Tables and states
+
+    def create_tables(self) -> None:
+        """Makes the tables of the indexes that lack one, and says what is to be built.
+
+        The index of a table that has rows already starts as `building`: from now on writes keep
+        it, and `upkeep.build` adds the rows that were there. Every writer must know it by then.
+        """
+        tables = set(self.store.tables())
+        is_empty = next(self.table.scan(limit=1), None) is None
+        state: IndexState = "ready" if is_empty else "building"
+        for index in self.indexes.values():
+            if index.table not in tables:
+                self.store.create_table(index.schema(state))
+            elif state_setting(index.name) not in self.store.describe_table(index.table).attributes:
+                self.set_state(index.name, state)
+
+    def state(self, name: str) -> IndexState:
+        """Returns whether an index is ready to be read.
+
+        Raises:
+            SchemaMismatch: its table was not made by `create_tables`.
+        """
+        index = self.index(name)
+        if name in self.ready:
+            return "ready"
+        try:
+            attributes = self.store.describe_table(index.table).attributes
+        except TableNotFound as exc:
+            raise _unmade(index) from exc
+        state = attributes.get(state_setting(name))
+        if state == "ready":
+            self.ready.add(name)
+            return "ready"
+        if state == "building":
+            return "building"
+        raise _unmade(index)
+
+    def set_state(self, name: str, state: IndexState) -> None:
+        """Says, for every process, that an index is ready, or that it is to be built."""
+        index = self.index(name)
+        schema = self.store.describe_table(index.table)
+        attributes = {**schema.attributes, state_setting(name): state}
+        self.store.alter_table(msgspec.structs.replace(schema, attributes=attributes))
+        self.ready.discard(name)
+
+    def index(self, name: str) -> Index:
+        """Returns the index of that name.
+
+        Raises:
+            InvalidRequest: the table has none.
+        """
+        index = self.indexes.get(name)
+        if index is None:
+            known = ", ".join(sorted(self.indexes)) or "none"
+            raise InvalidRequest(
+                f"table '{self.name}' has no index '{name}'", hint=f"known indexes: {known}"
+            )
+        return index
+
+    # Rows
+
+    def read_state(self, row: bytes) -> RowState:
+        """Reads a row's facts and revision."""
+        return self.state_of(row, self.table.get(row, self.read_columns))
+
+    def read_states(self, rows: Sequence[bytes]) -> list[RowState]:
+        """Reads the facts and revisions of many rows at once."""
+        if len(rows) == 1:
+            return [self.read_state(rows[0])]
+        found = self.table.get_many(rows, self.read_columns)
+        return [self.state_of(row, each) for row, each in zip(rows, found, strict=True)]
+
+    def state_of(self, row: bytes, found: Row | None) -> RowState:
+        """Returns the state of a row that was read with (at least) `read_columns`."""
+        if found is None:
+            return RowState(row, {}, NO_REVISION, None, b"", 0)
+        facts = dict(found.values())
+        cell = facts.pop(self.revision_column, None)
+        pending = facts.pop(self.pending_column, b"")
+        pending_at = 0
+        if pending:
+            pending_at = found.versions(self.pending_column)[0].timestamp
+        revision = NO_REVISION if cell is None else decode_revision(cell)
+        return RowState(row, facts, revision, cell, pending, pending_at)
+
+
+def _unmade(index: Index) -> SchemaMismatch:
+    return SchemaMismatch(
+        f"the table '{index.table}' is not that of index '{index.name}'",
+        hint="make it with create_tables, before the first write",
+    )

@@ -1,0 +1,183 @@
+"""What an index is and what a write is: declarations, entries, facts, changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Literal, NamedTuple, TypeAlias
+
+import msgspec
+
+from webtable.errors import InvalidRequest
+from webtable.records.index_cells import Revision
+from webtable.store.model import Row
+from webtable.store.mutation import Mutation
+from webtable.store.schema import Family, TableSchema
+
+__all__ = [
+    "Change",
+    "Decide",
+    "Entry",
+    "Facts",
+    "Hit",
+    "Index",
+    "IndexState",
+    "RowState",
+    "state_setting",
+]
+
+Facts: TypeAlias = Mapping[bytes, bytes]
+"""column → newest value, without the machinery's own two cells; empty: there is no row."""
+
+IndexState: TypeAlias = Literal["building", "ready"]
+
+PURGE_SETTING = "hbase.hstore.time.to.purge.deletes"
+PURGE_MS = 3_600_000  # index tables keep their delete markers for an hour
+
+
+class Entry(NamedTuple):
+    """One entry of an index: its row key in the index's table, and what it covers.
+
+    A key of a plain index must be of one row only: end it in the row's key. What an entry covers
+    can be looked at before the row is read; a unique entry covers nothing.
+    """
+
+    key: bytes
+    cover: bytes = b""
+
+
+class Index:
+    """One declaration of an index.
+
+    Args:
+        name: the index's name, and its table's unless `table` is given.
+        entries: (row key, facts) → the entries of a row; pure, and quick: it runs for every write
+            and every hit. Never called with empty facts: a row without facts has no entries.
+        unique: whether a key belongs to one row at most; a write that breaks it is `NotUnique`.
+        table: the table that holds the entries; it may be the indexed one.
+        prefix: what the keys of all its entries begin with, where a table holds other rows too.
+        family: the family of the entries.
+    """
+
+    __slots__ = ("_entries", "column", "family", "is_unique", "name", "prefix", "table")
+
+    def __init__(
+        self,
+        name: str,
+        entries: Callable[[bytes, Facts], Iterable[Entry]],
+        *,
+        unique: bool = False,
+        table: str = "",
+        prefix: bytes = b"",
+        family: str = "e",
+    ) -> None:
+        self.name = name
+        self.is_unique = unique
+        self.table = table or name
+        self.prefix = prefix
+        self.family = family
+        self.column = family.encode() + b":"
+        self._entries = entries
+
+    def entries(self, row: bytes, facts: Facts) -> dict[Entry, None]:
+        """Returns the entries that a row with these facts has, each once, in their order.
+
+        Raises:
+            InvalidRequest: the index's function gave an entry that cannot be one.
+        """
+        if not facts:
+            return {}
+        entries = dict.fromkeys(self._entries(row, facts))
+        for entry in entries:
+            if not entry.key.startswith(self.prefix) or not entry.key:
+                raise InvalidRequest(
+                    f"index '{self.name}' gave the key {entry.key!r:.80} for row {row!r:.80}",
+                    hint=f"its keys begin with {self.prefix!r}, and none is empty",
+                )
+            if self.is_unique and entry.cover:
+                raise InvalidRequest(
+                    f"the unique index '{self.name}' covers something",
+                    hint="a unique entry leads to one row; read that",
+                )
+        return entries
+
+    def schema(self, state: IndexState) -> TableSchema:
+        """Returns the schema of a table that holds this index alone."""
+        return TableSchema(
+            name=self.table,
+            families=(Family(name=self.family, data_block_encoding="FAST_DIFF"),),
+            attributes={PURGE_SETTING: str(PURGE_MS), state_setting(self.name): state},
+        )
+
+    def __repr__(self) -> str:
+        return f"Index({self.name!r})"
+
+
+class RowState(NamedTuple):
+    """An indexed row as it was read.
+
+    Attributes:
+        facts: empty when the row was never written or is deleted.
+        revision: its number is 0 when the row was never written through its indexes.
+        cell: the whole revision cell, None when there is none.
+        pending: the cell of entries still to remove, and `pending_at` its timestamp.
+    """
+
+    row: bytes
+    facts: Facts
+    revision: Revision
+    cell: bytes | None
+    pending: bytes
+    pending_at: int
+
+
+class Change(msgspec.Struct, frozen=True, kw_only=True):
+    """What a write does to a row. Without any of these it only moves the row's revision.
+
+    Attributes:
+        put: values to store, stamped with the new revision.
+        delete: columns to delete (no families), with all their versions.
+        more: further mutations of the row, with timestamps of their own.
+        facts: the facts that the row has afterwards. None: the old ones, with `put` and `delete`;
+            must be given where `more` changes facts. Empty facts: the row is gone.
+    """
+
+    put: Mapping[bytes, bytes] = {}
+    delete: Sequence[bytes] = ()
+    more: Sequence[Mutation] = ()
+    facts: Mapping[bytes, bytes] | None = None
+
+    def facts_after(self, old: Facts) -> Facts:
+        """Returns the facts that a row has after this change."""
+        if self.facts is not None:
+            return self.facts
+        if not self.delete:
+            return {**old, **self.put}
+        gone = set(self.delete)
+        return {c: v for c, v in {**old, **self.put}.items() if c not in gone or c in self.put}
+
+
+Decide: TypeAlias = Callable[[RowState], Change | None]
+"""Says what to do to a row when it is read; called anew at every attempt. None: nothing."""
+
+
+class Hit(NamedTuple):
+    """A row that an index scan found.
+
+    Attributes:
+        key: the row key of the entry.
+        row: the row key of the row.
+        cover: what the entry covers.
+        found: the row as it was read, with its facts; None while it was not read yet.
+        timestamp: that of the entry.
+    """
+
+    key: bytes
+    row: bytes
+    cover: bytes
+    found: Row | None
+    timestamp: int
+
+
+def state_setting(name: str) -> str:
+    """Returns the name of the table setting that holds an index's state."""
+    return f"webtable.index.{name}"

@@ -1,0 +1,123 @@
+"""One attempt to write one row: what it puts, what it removes, and under which revision."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from webtable.records import index_rules as rules
+from webtable.records.index_cells import Removal, Revision, encode_pending, encode_revision
+from webtable.records.index_home import IndexHome
+from webtable.records.index_model import Change, Entry, Index, RowState
+from webtable.store.mutation import Check, Delete, Mutation, Put
+
+__all__ = ["Plan", "markers"]
+
+
+class Plan:
+    """What one attempt does. Made from a row as it was read; good for that revision only."""
+
+    __slots__ = (
+        "_change",
+        "_home",
+        "chosen_ms",
+        "claims",
+        "facts",
+        "gone",
+        "put_entries",
+        "revision",
+        "state",
+    )
+
+    def __init__(self, home: IndexHome, state: RowState, change: Change) -> None:
+        self._home = home
+        self._change = change
+        self.state = state
+        self.chosen_ms = home.clock.elapsed_ms()
+        number = rules.new_revision(home.clock.now_ms(), state.revision.number)
+        self.revision = Revision(number, rules.new_token())
+        self.facts = change.facts_after(state.facts)
+        self.put_entries: list[tuple[str, Put]] = []
+        self.claims: list[tuple[Index, Entry]] = []
+        self.gone: list[Removal] = []
+        for index in home.indexes.values():
+            self._compare(index)
+
+    @property
+    def row(self) -> bytes:
+        """The row's key."""
+        return self.state.row
+
+    def _compare(self, index: Index) -> None:
+        """Finds out which entries of an index come and go."""
+        row = self.state.row
+        old = index.entries(row, self.state.facts)
+        new = index.entries(row, self.facts)
+        # An index that is being built, or whose entries expire, may lack what the row had.
+        puts_all = self._home.renews or index.name not in self._home.ready
+        if old == new and not puts_all:
+            return
+        for entry in new:
+            if entry in old and not puts_all:
+                continue
+            if index.is_unique:
+                self.claims.append((index, entry))
+            else:
+                values = {index.column + entry.cover: row}
+                put = Put(entry.key, values, timestamp=self.revision.number)
+                self.put_entries.append((index.table, put))
+        for key, cover in old:
+            if Entry(key, cover) not in new:
+                column = index.column + cover
+                self.gone.append(Removal(index.table, key, column, index.is_unique))
+
+    def check(self) -> Check:
+        """The row's revision cell is still the one that was read, all of it."""
+        column, cell = self._home.revision_column, self.state.cell
+        if cell is None:
+            return Check.absent(column, unique=True)
+        return Check.equal(column, cell, unique=True)
+
+    def mutations(self, *, keeps_pending: bool = True) -> list[Mutation]:
+        """Returns the mutations of the row itself; the first one puts the revision.
+
+        Args:
+            keeps_pending: whether what is to be removed is noted, to be done afterwards.
+        """
+        number, change = self.revision.number, self._change
+        own = {self._home.revision_column: encode_revision(self.revision)}
+        pending = b""
+        if keeps_pending:
+            marked = rules.removal_timestamp(self.state.revision.number, number)
+            pending = encode_pending(marked, self.gone)
+        if pending or self.state.pending:
+            own[self._home.pending_column] = pending
+        mutations: list[Mutation] = [
+            Put(self.row, {**change.put, **own} if change.put else own, timestamp=number)
+        ]
+        # Facts have the old revision at most; those of a row from before its indexes have any time.
+        gone = [c for c in change.delete if c not in change.put and self._may_have(c)]
+        if gone:
+            delete = Delete(self.row, timestamp=number - 1)
+            for column in gone:
+                delete.column(column)
+            mutations.append(delete)
+        mutations.extend(change.more)
+        return mutations
+
+    def _may_have(self, column: bytes) -> bool:
+        """Whether the row has a column, or that was not read."""
+        if column in self.state.facts:
+            return True
+        read = self._home.read_columns
+        return not (not read or column in read or column.partition(b":")[0] in read)
+
+    def after(self) -> RowState:
+        """Returns the row as it is once the attempt was made with nothing left to remove."""
+        return RowState(self.row, self.facts, self.revision, encode_revision(self.revision), b"", 0)
+
+
+def markers(gone: Iterable[Removal], timestamp: int) -> Iterator[tuple[str, Delete]]:
+    """Yields the delete markers of plain entries that their row has no more."""
+    for table, key, column, is_claim in gone:
+        if not is_claim:
+            yield table, Delete(key, timestamp=timestamp).column(column)

@@ -1,0 +1,137 @@
+"""Reading an index: entries, and the reader's check against the rows that they are of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator
+from typing import NamedTuple
+
+import msgspec
+
+from webtable.records import index_rules as rules
+from webtable.records.index_cells import decode_claim
+from webtable.records.index_home import IndexHome
+from webtable.records.index_model import Entry, Hit, Index
+from webtable.store.scan import Scan
+
+__all__ = ["Found", "ReadCounts", "Wanted", "hits"]
+
+_FIRST_BATCH, _LARGEST_BATCH = 32, 1024
+
+
+class Wanted(NamedTuple):
+    """What a reader asks for beyond the range."""
+
+    columns: tuple[bytes, ...] = ()
+    where: Callable[[Hit], bool] | None = None
+    limit: int | None = None
+
+
+class ReadCounts(msgspec.Struct):
+    """What a scan of an index has cost so far.
+
+    Attributes:
+        entries: entries read.
+        passed_over: of those, the ones that `where` did not want.
+        rows: rows read.
+        stale: entries whose rows do not have them any more, or not yet.
+        repeated: entries of rows that were shown already.
+        shown: rows shown.
+    """
+
+    entries: int = 0
+    passed_over: int = 0
+    rows: int = 0
+    stale: int = 0
+    repeated: int = 0
+    shown: int = 0
+
+
+def hits(home: IndexHome, index: Index, scan: Scan) -> Iterator[Hit]:
+    """Yields the entries of a range as they are stored."""
+    prefix = index.prefix
+    narrowed = msgspec.structs.replace(
+        scan,
+        columns=(index.family.encode(),),
+        versions=1,
+        limit=None,
+        prefix=scan.prefix if len(scan.prefix) > len(prefix) else prefix,
+    )
+    skip = len(index.column)
+    for found in home.store.table(index.table).scan(narrowed):
+        for column, timestamp, value, _ in found.raw_cells:
+            if not index.is_unique:
+                yield Hit(found.key, value, column[skip:], None, timestamp)
+                continue
+            owner = decode_claim(value).owner
+            if owner is not None:
+                yield Hit(found.key, owner, b"", None, timestamp)
+
+
+class Found(Iterator[Hit]):
+    """The rows that a scan of an index finds; `counts` says what it has cost so far."""
+
+    def __init__(
+        self, home: IndexHome, index: Index, candidates: Iterator[Hit], wanted: Wanted
+    ) -> None:
+        self.counts = ReadCounts()
+        self.index = index
+        self._home = home
+        self._wanted = wanted
+        self._rows = self._checked(candidates)
+
+    def __next__(self) -> Hit:
+        return next(self._rows)
+
+    def close(self) -> None:
+        """Ends the scan."""
+        self._rows.close()
+
+    def _checked(self, candidates: Iterator[Hit]) -> Generator[Hit, None, None]:
+        counts, limit = self.counts, self._wanted.limit
+        shown: set[bytes] = set()
+        size = _FIRST_BATCH
+        while limit is None or counts.shown < limit:
+            left = size if limit is None else min(size, limit - counts.shown)
+            batch = self._next_batch(candidates, left, shown)
+            if not batch:
+                return
+            for hit in self._read(batch):
+                if hit.row in shown:
+                    counts.repeated += 1
+                    continue
+                shown.add(hit.row)
+                counts.shown += 1
+                yield hit
+            size = min(size * 2, _LARGEST_BATCH)
+
+    def _next_batch(self, candidates: Iterator[Hit], size: int, shown: set[bytes]) -> list[Hit]:
+        """Returns the next hits that are worth reading their rows for."""
+        counts, where = self.counts, self._wanted.where
+        batch: list[Hit] = []
+        for hit in candidates:
+            counts.entries += 1
+            if hit.row in shown:
+                counts.repeated += 1
+            elif where is not None and not where(hit):
+                counts.passed_over += 1
+            else:
+                batch.append(hit)
+                if len(batch) >= size:
+                    break
+        return batch
+
+    def _read(self, batch: list[Hit]) -> Iterator[Hit]:
+        """Reads the rows of hits and yields those that agree."""
+        home, index = self._home, self.index
+        columns = home.read_columns
+        if columns:
+            columns = (*columns, *(c for c in self._wanted.columns if c not in columns))
+        rows = list(dict.fromkeys(hit.row for hit in batch))
+        found = dict(zip(rows, home.table.get_many(rows, columns), strict=True))
+        self.counts.rows += len(rows)
+        entries = {row: index.entries(row, home.state_of(row, found[row]).facts) for row in rows}
+        for hit in batch:
+            if rules.is_current(Entry(hit.key, hit.cover), entries[hit.row]):
+                yield hit._replace(found=found[hit.row])
+            else:
+                self.counts.stale += 1

@@ -1,0 +1,296 @@
+"""Writing indexed rows: the protocol on a cluster, and one atomic commit where there are such.
+
+On a cluster a write is, for each row: the new entries at the new revision; check-and-mutate of
+the row on its old revision, with the facts and what is to be removed; the removals at the old
+revision; and that nothing is pending any more. Whoever dies on the way leaves garbage at most.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import weakref
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple, TypeAlias, TypeVar
+
+from webtable.errors import (
+    BatchError,
+    CheckFailed,
+    InvalidRequest,
+    NotUnique,
+    RetryableError,
+    WebTableError,
+)
+from webtable.records import index_rules as rules
+from webtable.records.index_cells import Removal, decode_pending
+from webtable.records.index_claims import Claims, Ledger
+from webtable.records.index_home import IndexHome
+from webtable.records.index_model import Change, Decide, RowState
+from webtable.records.index_plan import Plan, markers
+from webtable.store.mutation import Mutation, Put
+from webtable.store.store import Store
+
+__all__ = ["Writer"]
+
+Outcome: TypeAlias = int | WebTableError | None
+"""The new revision, None where nothing was to be done, or why the row was not written."""
+
+T = TypeVar("T")
+
+_ATTEMPTS = 1000
+_CHUNK = 500  # rows under way at a time on a cluster
+
+# One process writes to an embedded store, so a lock in this process keeps writers apart.
+_locks: weakref.WeakKeyDictionary[Store, threading.RLock] = weakref.WeakKeyDictionary()
+_locks_lock = threading.Lock()
+
+
+def commit_lock(store: Store) -> threading.RLock:
+    """Returns the lock under which indexed rows of an embedded store are read and written."""
+    with _locks_lock:
+        return _locks.setdefault(store, threading.RLock())
+
+
+class Writer:
+    """Writes rows of one indexed table. Holds nothing between calls."""
+
+    def __init__(self, home: IndexHome) -> None:
+        self._home = home
+        self._claims = Claims(home)
+
+    def write(
+        self, items: Sequence[tuple[bytes, Change | Decide]], also: Sequence[tuple[str, Mutation]]
+    ) -> list[Outcome]:
+        """Writes rows; the answer has one outcome for each.
+
+        Raises:
+            InvalidRequest: there is something for the same commit, and no atomic commits.
+        """
+        for index in self._home.indexes.values():
+            self._home.state(index.name)
+        if self._home.store.capabilities.atomic_commits:
+            return self._commit(items, also)
+        if also:
+            raise InvalidRequest(
+                "further mutations for the commit of an indexed write",
+                hint="this store has no atomic commits; write them by themselves",
+            )
+        outcomes: list[Outcome] = []
+        for at in range(0, len(items), _CHUNK):
+            outcomes += self._write_chunk(items[at : at + _CHUNK])
+        return outcomes
+
+    # On a cluster
+
+    def _write_chunk(self, items: Sequence[tuple[bytes, Change | Decide]]) -> list[Outcome]:
+        outcomes: list[Outcome] = [None] * len(items)
+        waiting = list(range(len(items)))
+        for _ in range(_ATTEMPTS):
+            turn, later = _first_of_each_row(items, waiting)
+            lost = self._attempt(items, turn, outcomes)
+            waiting = sorted(lost + later)
+            if not waiting:
+                return outcomes
+        for position in waiting:
+            outcomes[position] = CheckFailed(
+                f"row {items[position][0]!r:.80} of table '{self._home.name}' was changed by"
+                f" others {_ATTEMPTS} times",
+                hint="try again when less is written to it",
+            )
+        return outcomes
+
+    def _attempt(
+        self,
+        items: Sequence[tuple[bytes, Change | Decide]],
+        turn: list[int],
+        outcomes: list[Outcome],
+    ) -> list[int]:
+        """Makes one attempt for each row; returns the positions of those that others changed."""
+        states = self._home.read_states([items[position][0] for position in turn])
+        self.finish(states)
+        plans: dict[int, Plan] = {}
+        for position, state in zip(turn, states, strict=True):
+            change = _decided(items[position][1], state)
+            if change is not None:
+                plans[position] = Plan(self._home, state, change)
+        for position, error in self._take_claims(plans).items():
+            outcomes[position] = error
+            del plans[position]
+        won = self.make(list(plans.values()))
+        lost = []
+        for (position, plan), result in zip(plans.items(), won, strict=True):
+            if isinstance(result, WebTableError):
+                outcomes[position] = result
+            elif result:
+                outcomes[position] = plan.revision.number
+            else:
+                lost.append(position)
+        return lost
+
+    def _take_claims(self, plans: dict[int, Plan]) -> dict[int, WebTableError]:
+        errors: dict[int, WebTableError] = {}
+        for position, plan in plans.items():
+            try:
+                for index, entry in plan.claims:
+                    self._claims.take(index, entry, plan.row, plan.revision)
+            except (NotUnique, CheckFailed) as error:
+                errors[position] = error
+        return errors
+
+    def make(self, plans: Sequence[Plan]) -> list[bool | WebTableError]:
+        """Takes the steps of attempts: entries, rows, removals. Tells which rows were changed."""
+        self.put_entries(plans)
+        won = self.swap_rows(plans)
+        self.clean_up([plan for plan, result in zip(plans, won, strict=True) if result is True])
+        return won
+
+    def put_entries(self, plans: Iterable[Plan]) -> None:
+        """Puts the entries that are new, before any row that needs them."""
+        self._mutate(each for plan in plans for each in plan.put_entries)
+
+    def swap_rows(self, plans: Sequence[Plan]) -> list[bool | WebTableError]:
+        """Changes the rows that still have the revision that was read."""
+        return self._each(self._swap_row, plans)
+
+    def _swap_row(self, plan: Plan) -> bool | WebTableError:
+        mutations = plan.mutations()
+        if not rules.may_still_write(plan.chosen_ms, self._home.clock.elapsed_ms()):
+            return False
+        try:
+            return bool(self._home.table.check_and_mutate(plan.row, plan.check(), mutations))
+        except WebTableError as error:
+            return error
+
+    def clean_up(self, plans: Sequence[Plan]) -> None:
+        """Removes the entries that rows had before, and notes that this is done."""
+        jobs = []
+        for plan in plans:
+            if plan.gone:
+                old, new = plan.state.revision.number, plan.revision.number
+                jobs.append(_Job(plan.row, new, rules.removal_timestamp(old, new), plan.gone))
+        # The rows are written; what cannot be removed now stays pending for whoever comes next.
+        with contextlib.suppress(RetryableError, BatchError):
+            self._remove(jobs)
+            self._clear(jobs)
+
+    def finish(self, states: Iterable[RowState], *, clears: bool = False) -> int:
+        """Removes what others left pending in rows; safe at any time.
+
+        Args:
+            clears: whether to note that it is done; not needed before a write of the row.
+
+        Returns how many rows had something pending.
+        """
+        jobs = []
+        for state in states:
+            if state.pending:
+                timestamp, gone = decode_pending(state.pending)
+                jobs.append(_Job(state.row, state.pending_at, timestamp, gone))
+        self._remove(jobs)
+        if clears:
+            self._clear(jobs)
+        return len(jobs)
+
+    def _remove(self, jobs: Sequence[_Job]) -> None:
+        for job in jobs:
+            for gone in job.gone:
+                if gone.is_claim:
+                    self._claims.free(gone, job.row, job.timestamp)
+        self._mutate(pair for job in jobs for pair in markers(job.gone, job.timestamp))
+
+    def _clear(self, jobs: Iterable[_Job]) -> None:
+        # Stamped with its own revision, an empty value hides just this one, not a later one.
+        column = self._home.pending_column
+        self._mutate(
+            (self._home.name, Put(job.row, {column: b""}, timestamp=job.pending_at)) for job in jobs
+        )
+
+    def _mutate(self, writes: Iterable[tuple[str, Mutation]]) -> None:
+        """Makes mutations of many rows, with one call a table."""
+        by_table: dict[str, list[Mutation]] = defaultdict(list)
+        for table, mutation in writes:
+            by_table[table].append(mutation)
+        for table, mutations in by_table.items():
+            with self._home.store.table(table).batch(size=len(mutations) + 1) as batch:
+                for mutation in mutations:
+                    batch.add(mutation)
+
+    def _each(self, call: Callable[[Plan], T], plans: Sequence[Plan]) -> list[T]:
+        workers = min(self._home.workers, len(plans) // 2)
+        if workers < 2:
+            return [call(plan) for plan in plans]
+        with ThreadPoolExecutor(workers) as pool:
+            return list(pool.map(call, plans))
+
+    # In one atomic commit
+
+    def _commit(
+        self, items: Sequence[tuple[bytes, Change | Decide]], also: Sequence[tuple[str, Mutation]]
+    ) -> list[Outcome]:
+        """Writes rows, their entries and what goes with them in one commit, under a lock."""
+        outcomes: list[Outcome] = []
+        writes: list[tuple[str, Mutation]] = list(also)
+        with commit_lock(self._home.store):
+            rows = list(dict.fromkeys(row for row, _ in items))
+            states = dict(zip(rows, self._home.read_states(rows), strict=True))
+            ledger = Ledger(self._home, states)
+            for row, item in items:
+                change = _decided(item, states[row])
+                if change is None:
+                    outcomes.append(None)
+                    continue
+                plan = Plan(self._home, states[row], change)
+                try:
+                    claims = ledger.claim(plan)
+                except NotUnique as error:
+                    outcomes.append(error)
+                    continue
+                writes += self._whole(plan, claims)
+                states[row] = plan.after()
+                outcomes.append(plan.revision.number)
+            has_failed = any(isinstance(outcome, WebTableError) for outcome in outcomes)
+            if writes and not (also and has_failed):
+                self._home.store.commit(writes)
+        return outcomes
+
+    def _whole(self, plan: Plan, claims: list[tuple[str, Put]]) -> list[tuple[str, Mutation]]:
+        """Returns everything that one row's write consists of."""
+        writes: list[tuple[str, Mutation]] = [*plan.put_entries, *claims]
+        if plan.gone:
+            old, new = plan.state.revision.number, plan.revision.number
+            writes += markers(plan.gone, rules.removal_timestamp(old, new))
+        if plan.state.pending:  # from a copy of a store on a cluster
+            timestamp, gone = decode_pending(plan.state.pending)
+            writes += markers(gone, timestamp)
+        name = self._home.name
+        writes += [(name, mutation) for mutation in plan.mutations(keeps_pending=False)]
+        return writes
+
+
+class _Job(NamedTuple):
+    """Entries of a row to be removed, as a pending cell stamped `pending_at` names them."""
+
+    row: bytes
+    pending_at: int
+    timestamp: int
+    gone: Sequence[Removal]
+
+
+def _first_of_each_row(
+    items: Sequence[tuple[bytes, Change | Decide]], waiting: Iterable[int]
+) -> tuple[list[int], list[int]]:
+    """Returns the positions whose turn it is, and those that wait for an earlier one."""
+    seen: set[bytes] = set()
+    turn: list[int] = []
+    later: list[int] = []
+    for position in waiting:
+        row = items[position][0]
+        (later if row in seen else turn).append(position)
+        seen.add(row)
+    return turn, later
+
+
+def _decided(change: Change | Decide, state: RowState) -> Change | None:
+    return change if isinstance(change, Change) else change(state)
