@@ -20,6 +20,7 @@ from typing import NamedTuple, Protocol, TypeAlias
 
 from msgspec import structs
 
+from tests.lockstep.filter_draws import with_prefix
 from tests.lockstep.programs import (
     COLUMNS,
     NAMED_COLUMNS,
@@ -57,6 +58,7 @@ from webtable import (
     Table,
 )
 from webtable.errors import BatchError, WebTableError
+from webtable.filters import Filter
 from webtable.store.model import MAX_TIMESTAMP, split_column
 
 __all__ = ["Difference", "Follower", "StoredCell", "run"]
@@ -295,6 +297,7 @@ class _Run:
                         operation.columns,
                         operation.versions,
                         self._range(operation.between),
+                        self._filter(operation.filter),
                     )
                     for row in operation.rows
                 ]
@@ -311,18 +314,23 @@ class _Run:
 
     def _checked(self, operation: Checked) -> Callable[[Table], object]:
         steps = [self._mutation(step) for step in operation.steps]
-        check = Check(
-            operation.column,
-            CompareOp(operation.op),
-            operation.value,
-            time_range=self._range(operation.between),
-        )
+        between, filter = self._range(operation.between), self._filter(operation.filter)
+        if filter is not None:
+            check = Check.matches(filter, time_range=between)
+        else:
+            op = CompareOp(operation.op)
+            check = Check(operation.column, op, operation.value, time_range=between)
         return lambda table: table.check_and_mutate(self._row(operation.row), check, steps)
 
     def _scan_request(self, operation: ScanRows) -> Scan:
+        filter = self._filter(operation.filter)
+        start = self._row(operation.start) if operation.start else b""
+        if filter is not None and not start:
+            # A start shorter than a prefix in a filter can make a server fail.
+            start = self._row(b"\x00")
         return Scan(
             prefix=self._prefix,
-            start=self._row(operation.start) if operation.start else b"",
+            start=start,
             stop=self._row(operation.stop) if operation.stop else b"",
             columns=operation.columns,
             versions=operation.versions,
@@ -330,6 +338,7 @@ class _Run:
             limit=operation.limit,
             reverse=operation.reverse,
             raw=operation.raw,
+            filter=filter,
         )
 
     def _mutation(self, step: Step) -> Mutation:
@@ -347,6 +356,9 @@ class _Run:
                 for kind, column, when in step.parts:
                     getattr(delete, kind)(column, None if when is None else self._time(when))
                 return delete
+
+    def _filter(self, filter: Filter | None) -> Filter | None:
+        return None if filter is None else with_prefix(filter, self._prefix)
 
     def _row(self, name: bytes) -> bytes:
         return self._prefix + name

@@ -14,7 +14,9 @@ from typing import Any, TypeVar
 
 from hypothesis import strategies as st
 
+from tests.lockstep.filter_draws import Vocabulary, filters_over
 from webtable import ALL_VERSIONS, CompareOp, Family, TableSchema
+from webtable.filters import Filter
 
 __all__ = [
     "COLUMNS",
@@ -168,7 +170,10 @@ class Mixed:
 
 @dataclass(frozen=True)
 class Checked:
-    """A conditional step; `between` is a time range of the condition."""
+    """A conditional step; `between` is a time range of the condition.
+
+    With a filter that is the condition, and column, operator and value do not count.
+    """
 
     row: bytes
     column: bytes
@@ -176,6 +181,7 @@ class Checked:
     value: bytes | None
     steps: tuple[Step, ...]
     between: tuple[str, str] | None = None
+    filter: Filter | None = None
 
 
 @dataclass(frozen=True)
@@ -193,6 +199,7 @@ class ReadRows:
     columns: tuple[bytes, ...] = ()
     versions: int = 1
     between: tuple[str, str] | None = None
+    filter: Filter | None = None
 
 
 @dataclass(frozen=True)
@@ -207,6 +214,7 @@ class ScanRows:
     limit: int | None = None
     reverse: bool = False
     raw: bool = False
+    filter: Filter | None = None
 
 
 @dataclass(frozen=True)
@@ -254,6 +262,26 @@ _between = st.one_of(
     ),
 )
 _amounts = st.sampled_from((1, 5, -3, 2**63 - 1))
+_filters = _weighted(
+    (2, st.none()),
+    (
+        1,
+        filters_over(
+            Vocabulary(
+                rows=ROWS,
+                prefixes=(b"", b"a", b"b"),
+                families=FAMILIES,
+                columns=NAMED_COLUMNS,
+                qualifiers=(b"n", b"x", b"x\x00", b"y"),
+                values=VALUES,
+                times=(10, 20, 30),  # old1, old2, old3
+                stem=1,
+                # HBase may stamp the parts of one conditional step a millisecond apart.
+                with_dependent=False,
+            )
+        ),
+    ),
+)
 
 
 # Steps are drawn for the first row and moved to another: strategies made for each row are slow.
@@ -342,8 +370,8 @@ _mixed = st.builds(
     st.lists(_steps, min_size=1, max_size=4),
 )
 _checked = st.builds(
-    lambda row, column, op, value, steps, between: Checked(
-        row, column, op, value, _on_row(row, _with_one_clock(steps)), between
+    lambda row, column, op, value, steps, *more: Checked(
+        row, column, op, value, _on_row(row, _with_one_clock(steps)), *more
     ),
     _rows,
     _columns,
@@ -351,6 +379,7 @@ _checked = st.builds(
     st.one_of(st.none(), _values),
     st.lists(_steps, min_size=1, max_size=3),
     _weighted((2, st.none()), (1, _between)),
+    _filters,
 )
 
 
@@ -390,11 +419,19 @@ _operations: st.SearchStrategy[Operation | None] = _weighted(
     (8, _mixed),
     (9, _checked),
     (4, st.lists(_one_step, min_size=1, max_size=5).map(_batched)),
-    (12, st.builds(ReadRows, _some(_rows, 3), _selection, _versions, _between)),
+    (12, st.builds(ReadRows, _some(_rows, 3), _selection, _versions, _between, _filters)),
     (
         8,
         st.builds(
-            ScanRows, _selection, _versions, _between, _bounds, _bounds, _limits, st.booleans()
+            ScanRows,
+            _selection,
+            _versions,
+            _between,
+            _bounds,
+            _bounds,
+            _limits,
+            st.booleans(),
+            filter=_filters,
         ),
     ),
     (
@@ -446,12 +483,22 @@ def _without_nameless_columns(thing: Any) -> Any:
     return thing
 
 
+def _without_filter(thing: Operation) -> Operation:
+    if isinstance(thing, ReadRows | ScanRows | Checked):
+        return replace(thing, filter=None)
+    return thing
+
+
 def _program(table: str, drawn: list[Operation | None], has_nameless: bool) -> Program:
     # HBase overlooks family markers behind a nameless column when its files have several blocks,
     # and may loop for ever over markers in such a column (see docs/explain/hbase-differences.md).
-    # So a program has markers without a name, or columns, but not both.
-    change = _without_nameless_markers if has_nameless else _without_nameless_columns
-    return Program(table, tuple(change(each) for each in drawn if each is not None))
+    # So a program has markers without a name, or columns, but not both. And filters only without
+    # such columns, of which it may show them versions that they are done with.
+    if not has_nameless:
+        named = [_without_nameless_columns(each) for each in drawn if each is not None]
+        return Program(table, tuple(named))
+    marked = [_without_nameless_markers(each) for each in drawn if each is not None]
+    return Program(table, tuple(map(_without_filter, marked)))
 
 
 def programs(length: int) -> st.SearchStrategy[Program]:

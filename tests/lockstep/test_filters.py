@@ -15,7 +15,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 import webtable
-from tests.lockstep.filter_reads import Dataset, FilteredRead, Written, datasets, with_prefix
+from tests.lockstep.filter_draws import with_prefix
+from tests.lockstep.filter_reads import Dataset, FilteredRead, Written, datasets
 from webtable import ALL_VERSIONS, Check, Delete, Get, Put, Row, Scan, Store, Table
 from webtable.errors import WebTableError
 from webtable.filters import (

@@ -17,6 +17,7 @@ from tests.lockstep.conftest import with_tables
 from tests.lockstep.driver import Difference, run
 from tests.lockstep.programs import Program, programs
 from webtable import Check, CheckResult, Delete, Durability, Get, Mutation, Put, Row, Scan, Store
+from webtable.filters import FirstKeyOnlyFilter
 from webtable.store.mutation import Marker
 from webtable.store.rocks.engine import RocksEngine
 
@@ -58,6 +59,11 @@ class StopIsInside(WrongReads):
             return request
         start, stop = request.time_range
         return msgspec.structs.replace(request, time_range=(start, min(stop + 1, 2**63 - 1)))
+
+
+class ForgetsFilters(WrongReads):
+    def wrong(self, request: Get | Scan) -> Get | Scan:
+        return msgspec.structs.replace(request, filter=None)
 
 
 class WrongWrites(RocksEngine):
@@ -102,6 +108,8 @@ class ChecksBackwards(RocksEngine):
         mutations: Sequence[Mutation],
         durability: Durability,
     ) -> CheckResult:
+        if check.filter is not None:
+            return super().check_and_mutate(table, row, check, mutations, durability)
         turned = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
         backwards = Check(
             check.column,
@@ -110,6 +118,20 @@ class ChecksBackwards(RocksEngine):
             time_range=check.time_range,
         )
         return super().check_and_mutate(table, row, backwards, mutations, durability)
+
+
+class HoldsWhateverTheFilter(RocksEngine):
+    def check_and_mutate(
+        self,
+        table: str,
+        row: bytes,
+        check: Check,
+        mutations: Sequence[Mutation],
+        durability: Durability,
+    ) -> CheckResult:
+        if check.filter is not None:
+            check = Check.matches(FirstKeyOnlyFilter(), time_range=check.time_range)
+        return super().check_and_mutate(table, row, check, mutations, durability)
 
 
 class NeverCompacts(RocksEngine):
@@ -127,9 +149,11 @@ def reference(embedded: Store) -> Store:
     [
         OneVersionTooMany,
         StopIsInside,
+        ForgetsFilters,
         ForgetsMarkerTimes,
         ForgetsCellTtls,
         ChecksBackwards,
+        HoldsWhateverTheFilter,
         NeverCompacts,
     ],
 )
