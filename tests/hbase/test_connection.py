@@ -352,3 +352,35 @@ def test_what_is_given_up_is_not_delivered_later() -> None:
             while data := peer.recv(1 << 20):
                 arrived += len(data)
     assert arrived < size
+
+
+def test_a_request_that_waits_behind_a_large_one_can_be_taken_back() -> None:
+    read_on = threading.Event()
+    arrived: list[int] = []
+
+    def play(peer: Peer) -> None:
+        peer.read_hello()
+        read_on.wait(LIMIT)
+        while True:
+            request = peer.read_request()
+            number = client_pb2.ScanRequest.FromString(request.body).scanner_id
+            arrived.append(number)
+            peer.answer(request.header.call_id, response(number))
+
+    with connected(play) as connection:
+        large = threading.Thread(
+            target=connection.call,
+            args=("Scan", scan(1), client_pb2.ScanResponse, LIMIT, bytes(50_000_000)),
+        )
+        large.start()
+        end = time.monotonic() + LIMIT
+        while not connection._sending.locked():  # until the large one is on its way
+            assert time.monotonic() < end
+        with pytest.raises(CallTimedOut) as given_up:
+            connection.call("Scan", scan(2), client_pb2.ScanResponse, 0.3)
+        assert not given_up.value.maybe_applied
+        read_on.set()
+        answer = connection.call("Scan", scan(3), client_pb2.ScanResponse, LIMIT)
+        large.join(LIMIT)
+    assert answer.message.scanner_id == 3
+    assert arrived == [1, 3]

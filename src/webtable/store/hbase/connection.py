@@ -3,6 +3,8 @@
 It has no thread of its own. Of the threads that wait for answers one reads, and hands each to the
 call that it belongs to; when its own has come, the next one reads. A thread that is alone thus
 waits in the socket itself, which is quicker by a third than to be woken by a reader thread.
+Requests go through an outbox: who finds another thread sending leaves its request there, and that
+thread sends it along. So nobody waits for the right to send, and many requests share a packet.
 When the connection breaks, every call under way fails with `ConnectionLost`.
 """
 
@@ -14,13 +16,14 @@ import select
 import socket
 import struct
 import threading
+from collections import deque
 from time import monotonic
 from typing import Generic, NamedTuple, TypeVar
 
 from google.protobuf.message import DecodeError, Message
 
 from webtable.errors import NotAuthenticated
-from webtable.store.hbase.auth import Handshake, Identity
+from webtable.store.hbase.auth import Identity
 from webtable.store.hbase.proto import rpc_pb2
 from webtable.store.hbase.tls import TlsFailed, TlsSocket
 from webtable.store.hbase.wire import (
@@ -45,6 +48,7 @@ FATAL_CALL_ID = 0xFFFFFFFF
 SEND_TIMEOUT_SECONDS = 30
 READ_SLICE_SECONDS = 0.2
 LEAST_SILENCE_SECONDS = 1.0
+SENT_TOGETHER_BYTES = 1 << 16
 
 M = TypeVar("M", bound=Message)
 _NO_LINGER = struct.pack("ii", 1, 0)
@@ -64,10 +68,22 @@ class Answer(NamedTuple, Generic[M]):
 class Call:
     """A call under way. One thread may wait for it, once."""
 
-    __slots__ = ("_block_bytes", "_body_at", "_connection", "_error", "_frame", "_woken", "id")
+    __slots__ = (
+        "_block_bytes",
+        "_body_at",
+        "_connection",
+        "_error",
+        "_frame",
+        "_woken",
+        "id",
+        "is_taken_back",
+        "request",
+    )
 
-    def __init__(self, connection: Connection, call_id: int) -> None:
+    def __init__(self, connection: Connection, call_id: int, request: bytes) -> None:
         self.id = call_id
+        self.request = request
+        self.is_taken_back = False  # from the outbox, so nothing of it was sent
         self._connection = connection
         self._error: RpcError | None = None
         self._frame: bytes | None = None
@@ -84,7 +100,8 @@ class Call:
         server = self._connection.server
         if self._frame is None and not self._connection.settle(self, timeout):
             waited = f"within {timeout:.1f} s" if timeout > 0 else "in the time that was left"
-            raise CallTimedOut(f"{server} did not answer {waited}", server, maybe_applied=True)
+            text = f"{server} did not answer {waited}"
+            raise CallTimedOut(text, server, maybe_applied=not self.is_taken_back)
         if self._error is not None:
             raise self._error
         frame = self._frame
@@ -148,6 +165,7 @@ class Connection:
         self.is_open = True
         self._ids = itertools.count(1)
         self._pending: dict[int, Call] = {}
+        self._outbox: deque[Call] = deque()
         self._sending = threading.Lock()
         self._reading = threading.Lock()
         self._frames = Frames(server)
@@ -156,14 +174,11 @@ class Connection:
         opening, header = preamble(identity), connection_header(service, identity)
         if identity.handshake is None:
             opening += header  # saves a packet
-        self._transmit(opening, timeout)
-        if identity.handshake is not None:
-            self._prove(identity.handshake, timeout)
-            self._transmit(header, timeout)
-
-    def _prove(self, handshake: Handshake, timeout: float) -> None:
         try:
-            handshake(self._socket, timeout)
+            self._send(opening, timeout)
+            if identity.handshake is not None:
+                identity.handshake(self._socket, timeout)
+                self._send(header, timeout)
         except OSError as exc:
             self._socket.close()
             raise ConnectFailed(f"{self.server} broke off: {exc}", self.server) from exc
@@ -175,25 +190,22 @@ class Connection:
         """Sends a call and returns without waiting for its answer.
 
         Raises:
-            RpcError: it could not be sent.
+            RpcError: the connection is closed. One that breaks now is told to who waits.
         """
-        call = Call(self, next(self._ids) & 0x7FFFFFFF)
-        frame = request_frame(call.id, method, request, timeout, cells)
+        call_id = next(self._ids) & 0x7FFFFFFF
+        call = Call(self, call_id, request_frame(call_id, method, request, timeout, cells))
         if not self._pending:
             self._check_alive()
         if self._heard_at >= self._asked_at:
             self._asked_at = monotonic()
-        self._pending[call.id] = call
+        self._pending[call_id] = call
         # Looked at after the call is among the pending ones: whoever breaks the connection sets
         # the flag first and empties the list then, so no call is left waiting.
         if not self.is_open:
-            self._pending.pop(call.id, None)
+            self._pending.pop(call_id, None)
             raise ConnectionLost(f"connection to {self.server} is closed", self.server)
-        try:
-            self._transmit(frame, timeout)
-        except RpcError:
-            self._pending.pop(call.id, None)
-            raise
+        self._outbox.append(call)
+        self._send_out(timeout)
         return call
 
     def call(
@@ -255,6 +267,9 @@ class Connection:
         are short, meanwhile means since the first question that was not answered.
         """
         self._pending.pop(call.id, None)
+        with contextlib.suppress(ValueError):
+            self._outbox.remove(call)
+            call.is_taken_back = True
         silent_since = max(self._heard_at, self._asked_at)
         if monotonic() - silent_since >= max(waited, LEAST_SILENCE_SECONDS):
             self._break(ConnectionLost(f"{self.server} fell silent", self.server))
@@ -286,20 +301,29 @@ class Connection:
             pass
         self._break(ConnectionLost(f"{self.server} closed the connection", self.server))
 
-    def _transmit(self, frame: bytes, timeout: float) -> None:
-        if not self._sending.acquire(timeout=max(timeout, 0)):
-            raise CallTimedOut(f"connection to {self.server} is congested", self.server)
-        try:
-            self._send(frame, timeout)
-        except OSError as exc:
-            message = f"connection to {self.server} broke: {exc}"
-            error = ConnectionLost(message, self.server, maybe_applied=True)
-            self._break(error)
-            raise error from exc
-        finally:
-            self._sending.release()
-            if not self.is_open:
-                self._close_if_unused()
+    def _send_out(self, timeout: float) -> None:
+        """Sends what is in the outbox, unless another thread is at it."""
+        # Who sends looks again after it has let go; so what was put in meanwhile is not left.
+        while self._outbox and self._sending.acquire(blocking=False):
+            try:
+                self._send(self._next_out(), timeout)
+            except OSError as exc:
+                message = f"connection to {self.server} broke: {exc}"
+                self._break(ConnectionLost(message, self.server))
+            finally:
+                self._sending.release()
+                if not self.is_open:
+                    self._close_if_unused()
+
+    def _next_out(self) -> bytes:
+        frames: list[bytes] = []
+        size = 0
+        # Each step may find that an impatient thread has taken its request back.
+        with contextlib.suppress(IndexError):
+            while size < SENT_TOGETHER_BYTES:
+                frames.append(self._outbox.popleft().request)
+                size += len(frames[-1])
+        return frames[0] if len(frames) == 1 else b"".join(frames)
 
     def _send(self, frame: bytes, timeout: float) -> None:
         try:
@@ -382,14 +406,15 @@ class Connection:
                 self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _NO_LINGER)
             self._socket.shutdown(socket.SHUT_RDWR)
         self._close_if_unused()
-        while self._pending:
-            try:
+        with contextlib.suppress(IndexError):
+            while True:
+                self._outbox.popleft().is_taken_back = True
+        with contextlib.suppress(KeyError):
+            while True:
                 _, call = self._pending.popitem()
-            except KeyError:
-                break
-            mine = error.again()
-            mine.maybe_applied = True
-            call.fail(mine)
+                mine = error.again()
+                mine.maybe_applied = not call.is_taken_back
+                call.fail(mine)
 
     def _close_if_unused(self) -> None:
         # Not while another thread is about to read or write: the system gives the number of a
