@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from webtable import ALL_VERSIONS, Cell, Get, Table
+from webtable import ALL_VERSIONS, Cell, Get, Scan, Table
+from webtable.errors import InvalidRequest
 
 from .conftest import Rows
 
@@ -235,4 +236,26 @@ def test_the_nested_form(table: Table, rows: Rows) -> None:
     table.put(rows(), {b"three:a": b"3"}, timestamp=20)
     found = table.get(rows(), versions=2)
     assert found is not None
-    assert found.nested() == {b"one": {b"": {10: b"2"}}, b"three": {b"a": {20: b"3", 10: b"1"}}}
+    nested = {b"one": {b"": {10: b"2"}}, b"three": {b"a": {20: b"3", 10: b"1"}}}
+    assert found.nested() == nested
+    table.put(rows(b"row\xff"), {b"every:\xc3\xa9": b"\x00\\"}, timestamp=10)
+    table.delete(rows(b"row\xff"), [b"every:a"], timestamp=5)
+    assert table.nested(prefix=rows(), versions=2) == {
+        rows(): nested,
+        rows(b"row\xff"): {b"every": {b"\xc3\xa9": {10: b"\x00\\"}}},
+    }
+    prefix = rows.prefix.decode()
+    for raw in (False, True):
+        assert table.nested(Scan(prefix=rows(b"row"), raw=raw), text=True) == {
+            f"{prefix}row": {"one": {"": {10: "2"}}, "three": {"a": {20: "3"}}},
+            f"{prefix}row\\xFF": {"every": {"é": {10: "\x00\\"}}},
+        }
+    assert table.nested(prefix=rows(b"none")) == {}
+    assert table.nested(prefix=rows(b"none"), text=True) == {}
+
+
+def test_names_that_are_the_same_as_text(table: Table, rows: Rows) -> None:
+    table.put(rows(), {b"one:\xff": b"1", b"one:\\xFF": b"2"})
+    assert len(table.nested(prefix=rows())[rows()][b"one"]) == 2
+    with pytest.raises(InvalidRequest, match="text=True"):
+        table.nested(prefix=rows(), text=True)

@@ -96,11 +96,12 @@ class Row:
         return [_new(Cell, cell) for cell in self.raw_cells if cell[0] == column]
 
     def nested(self) -> Nested:
-        """Returns the row as family → qualifier → timestamp → value."""
+        """Returns the row as family → qualifier → timestamp → value, without delete markers."""
         nested: Nested = {}
-        for column, timestamp, value, _ in self.raw_cells:
-            family, _, qualifier = column.partition(b":")
-            nested.setdefault(family, {}).setdefault(qualifier, {})[timestamp] = value
+        for column, timestamp, value, kind in self.raw_cells:
+            if kind == 4:
+                family, _, qualifier = column.partition(b":")
+                nested.setdefault(family, {}).setdefault(qualifier, {})[timestamp] = value
         return nested
 
     def __iter__(self) -> Iterator[Cell]:

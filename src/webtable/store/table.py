@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
-from typing import Unpack
+from typing import Literal, Unpack, overload
 
 from webtable.errors import InvalidRequest
 from webtable.store.engine import Engine
@@ -26,6 +26,7 @@ from webtable.store.mutation import (
     check_one_row,
     check_timestamp,
 )
+from webtable.store.nested import NestedRows, NestedText, nested_rows, nested_text
 from webtable.store.scan import Get, Scan, ScanOptions
 from webtable.store.schema import TableSchema
 
@@ -109,6 +110,45 @@ class Table:
         elif options:
             raise InvalidRequest("both a Scan and options", hint="put the options into the Scan")
         return self._engine.scan(self.name, scan)
+
+    def scan_many(self, scans: Iterable[Scan]) -> list[Iterator[Row]]:
+        """Begins several scans at once, to be read in turns.
+
+        A cluster works on all of them at the same time; see `scan` for each.
+        """
+        return self._engine.scan_many(self.name, list(scans))
+
+    @overload
+    def nested(
+        self,
+        scan: Scan | None = None,
+        *,
+        text: Literal[False] = False,
+        **options: Unpack[ScanOptions],
+    ) -> NestedRows: ...
+
+    @overload
+    def nested(
+        self, scan: Scan | None = None, *, text: Literal[True], **options: Unpack[ScanOptions]
+    ) -> NestedText: ...
+
+    def nested(
+        self, scan: Scan | None = None, *, text: bool = False, **options: Unpack[ScanOptions]
+    ) -> NestedRows | NestedText:
+        """Returns the rows of a scan as `{row: {family: {qualifier: {timestamp: value}}}}`.
+
+        Takes what `scan` takes, so it shows the newest versions unless asked for more, and holds
+        all rows at once: give a range or a limit where the table is large. Delete markers are not
+        part of it.
+
+        Args:
+            text: give all bytes as text, UTF-8 where they are that, else as the HBase shell does.
+
+        Raises:
+            InvalidRequest: as text, two row keys or two columns of a row look the same.
+        """
+        rows = self.scan(scan, **options)
+        return nested_text(rows) if text else nested_rows(rows)
 
     # Writing
 
