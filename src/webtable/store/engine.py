@@ -66,6 +66,13 @@ class Engine(ABC):
         An unknown table or family raises at the call, not at the first row.
         """
 
+    def scan_many(self, table: str, scans: Sequence[Scan]) -> list[Iterator[Row]]:
+        """Begins several scans at once, to be read in turns; each is as `scan` gives it.
+
+        A cluster works on all of them at the same time.
+        """
+        return [self.scan(table, scan) for scan in scans]
+
     @abstractmethod
     def mutate_many(
         self, table: str, mutations: Sequence[Mutation], durability: Durability

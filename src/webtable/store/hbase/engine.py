@@ -21,7 +21,7 @@ from webtable.store.hbase.messages import (
     has_nonce,
     result_row,
 )
-from webtable.store.hbase.parallel import scan_rows
+from webtable.store.hbase.parallel import scan_rows, scans_rows
 from webtable.store.hbase.proto import client_pb2
 from webtable.store.hbase.retry import Attempts, translate
 from webtable.store.hbase.scanner import ScanJob
@@ -98,11 +98,17 @@ class HBaseEngine(Engine):
     def scan(self, table: str, scan: Scan) -> Iterator[Row]:
         """Yields rows in order; see `Engine.scan`."""
         start, stop = scan.bounds()
-        if scan.limit == 0 or (stop and stop <= start):
+        if scan.limit == 0 or _is_empty(start, stop):
             # Nothing to read, but an unknown table or family is to be told all the same.
             self._get(table, Get(start or b"\0", columns=scan.columns))
             return iter(())
         return scan_rows(ScanJob(self._cluster, table, scan))
+
+    def scan_many(self, table: str, scans: Sequence[Scan]) -> list[Iterator[Row]]:
+        """Begins several scans, all of them before the first is waited for."""
+        if any(scan.limit == 0 or _is_empty(*scan.bounds()) for scan in scans):
+            return super().scan_many(table, scans)
+        return scans_rows([ScanJob(self._cluster, table, scan) for scan in scans])
 
     def mutate_many(
         self, table: str, mutations: Sequence[Mutation], durability: Durability
@@ -285,6 +291,10 @@ class HBaseEngine(Engine):
             raise ReadOnly(
                 f"store '{self.location}' was opened for reading only", hint="open it for writing"
             )
+
+
+def _is_empty(start: bytes, stop: bytes) -> bool:
+    return bool(stop) and stop <= start
 
 
 class _Step(NamedTuple):

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import itertools
 from collections import deque
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 
 from webtable.errors import WebTableError
 from webtable.store.hbase.retry import Deadline
@@ -21,7 +21,7 @@ from webtable.store.hbase.scanner import RangeScanner, ScanJob
 from webtable.store.hbase.wire import RpcError
 from webtable.store.model import Row
 
-__all__ = ["scan_rows"]
+__all__ = ["scan_rows", "scans_rows"]
 
 MOST_SCANNERS = 4
 """How many regions are read at a time."""
@@ -42,6 +42,22 @@ def scan_rows(job: ScanJob) -> Iterator[Row]:
     # Runs up to its first yield; only from there on is the generator's clean-up sure to happen.
     next(rows)
     return rows
+
+
+def scans_rows(jobs: Sequence[ScanJob]) -> list[Iterator[Row]]:
+    """Returns what `scan_rows` does for each, after asking for the first rows of all of them."""
+    scans = [_ParallelScan(job) for job in jobs]
+    try:
+        for scan in scans:
+            scan.begin()
+        started = [scan.run() for scan in scans]
+        for rows in started:
+            next(rows)
+    except BaseException:
+        for scan in scans:
+            scan.close()
+        raise
+    return list(started)
 
 
 class _Pieces:
@@ -110,6 +126,15 @@ class _ParallelScan:
             start, stop = self._pieces.take_all()
             self._scanners.append(RangeScanner(job, start, stop, wanted=self._left))
 
+    def begin(self) -> None:
+        """Asks for the first rows, without waiting for them."""
+        if not self._scanners:
+            piece = self._pieces.try_to_take()
+            if piece is None:
+                return  # `run` meets the same trouble, and deals with it
+            self._open(*piece)
+        self._scanners[0].ask()
+
     def run(self) -> Generator[Row, None, None]:
         """Yields one row that is none, when the scan has begun, and then its rows."""
         next_rows = self._next_in_order if self._job.scan.ordered else self._next_of_any
@@ -127,7 +152,7 @@ class _ParallelScan:
                     yield rows.pop()
                 rows = None if is_enough else next_rows()
         finally:
-            self._close()
+            self.close()
 
     def _next_in_order(self) -> list[Row] | None:
         while self._scanners or not self._pieces.are_over:
@@ -195,9 +220,10 @@ class _ParallelScan:
 
     def _end_early(self) -> None:
         self._pieces.take_all()
-        self._close()
+        self.close()
 
-    def _close(self) -> None:
+    def close(self) -> None:
+        """Lets go of what is open on the servers."""
         ends = [scanner.give_up() for scanner in self._scanners]
         self._scanners.clear()
         known = [end for end in ends if end is not None]

@@ -1,0 +1,1 @@
+"""Typed records over a store."""

@@ -1,0 +1,171 @@
+"""What a store knows of its record tables: one row a table in the table `webtable_records`.
+
+    row                the table's name
+    a:declaration      JSON: key fields with their types in order, how many of them are the entity
+                       key, partitions, partitioner, and every value field ever used with its type
+
+Two classes that disagree about any of it cannot share a table; fields may be added at any time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+
+import msgspec
+
+from webtable.errors import ReadOnly, SchemaMismatch, TableExists, TableNotFound
+from webtable.records.declaration import FAMILY, Declaration
+from webtable.store.mutation import Check, Delete, Put
+from webtable.store.schema import TableSchema
+from webtable.store.store import Store
+from webtable.store.table import Table
+
+__all__ = ["CATALOG", "Stored", "forget_fields", "open_table", "stored_declaration"]
+
+CATALOG = "webtable_records"
+_COLUMN = b"a:declaration"
+
+
+class Stored(msgspec.Struct, frozen=True):
+    """A declaration as it is stored."""
+
+    key: tuple[tuple[str, str], ...]
+    entity: int
+    partitions: int
+    partitioner: str
+    values: dict[str, str]
+
+
+def open_table(store: Store, declaration: Declaration, *, create: bool = True) -> Table:
+    """Returns the table of a record class, after making it where there is none.
+
+    Raises:
+        TableNotFound: there is none, and it was not to be made.
+        SchemaMismatch: it is another class's table, or has other options.
+    """
+    name = declaration.table
+    assert name is not None
+    wanted = stored_form(declaration)
+    known = _read(store, name)
+    try:
+        schema = store.describe_table(name)
+    except TableNotFound:
+        if not create:
+            raise
+        if known is not None:
+            # Of a table that was dropped since. Not if another process has just written it.
+            check = Check.equal(_COLUMN, known)
+            _catalog(store).check_and_mutate(name.encode(), check, Delete(name.encode()))
+        with contextlib.suppress(TableExists):
+            store.create_table(declaration.schema(), splits=declaration.partitions.splits())
+        schema = store.describe_table(name)
+    _check_options(declaration, schema)
+    with contextlib.suppress(ReadOnly):
+        _agree(store, name, declaration.name, wanted)
+    return store.table(name)
+
+
+def stored_form(declaration: Declaration) -> Stored:
+    """Returns what is to be stored of a declaration."""
+    return Stored(
+        key=tuple((field.name, field.codec.name) for field in declaration.keys),
+        entity=declaration.entity_size,
+        partitions=declaration.partitions.count,
+        partitioner=declaration.partitions.partitioner.name,
+        values={field.name: field.codec.name for field in declaration.values},
+    )
+
+
+def stored_declaration(store: Store, table: str) -> Stored | None:
+    """Returns what is stored of a table's declaration, None if nothing is."""
+    known = _read(store, table)
+    return None if known is None else msgspec.json.decode(known, type=Stored)
+
+
+def forget_fields(store: Store, declaration: Declaration) -> None:
+    """Forgets the fields that a class does not have, so that their names may get other types."""
+    assert declaration.table is not None
+    row, known = declaration.table.encode(), _read(store, declaration.table)
+    wanted = msgspec.json.encode(stored_form(declaration))
+    if known is not None and known != wanted:
+        put = Put(row, {_COLUMN: wanted})
+        _catalog(store).check_and_mutate(row, Check.equal(_COLUMN, known), put)
+
+
+def _agree(store: Store, table: str, who: str, wanted: Stored) -> None:
+    """Makes sure that the stored declaration fits, and adds to it what is new.
+
+    Raises:
+        SchemaMismatch: it does not fit.
+    """
+    row = table.encode()
+    while True:
+        known = _read(store, table)
+        joined = wanted
+        if known is None:
+            check = Check.absent(_COLUMN)
+        else:
+            stored = msgspec.json.decode(known, type=Stored)
+            _compare(table, who, stored, wanted)
+            joined = msgspec.structs.replace(wanted, values={**stored.values, **wanted.values})
+            if joined == stored:
+                return
+            check = Check.equal(_COLUMN, known)
+        put = Put(row, {_COLUMN: msgspec.json.encode(joined)})
+        if _catalog(store).check_and_mutate(row, check, put):
+            return
+
+
+def _compare(table: str, who: str, stored: Stored, wanted: Stored) -> None:
+    for what in ("key", "entity", "partitions", "partitioner"):
+        theirs, ours = getattr(stored, what), getattr(wanted, what)
+        if theirs != ours:
+            if what == "key":
+                theirs, ours = (
+                    ", ".join(f"{name}: {kind}" for name, kind in each) for each in (theirs, ours)
+                )
+            shown = "entity key size" if what == "entity" else what
+            raise SchemaMismatch(
+                f"table '{table}' was made with {shown} {theirs}, {who} declares {ours}",
+                hint="use the class it was made with, or another table",
+            )
+    for name, kind in wanted.values.items():
+        known = stored.values.get(name, kind)
+        if known != kind:
+            raise SchemaMismatch(
+                f"field '{name}' of table '{table}' is stored as {known}, {who} declares {kind}",
+                hint="give the new field another name, or clean the old one away as a ghost first",
+            )
+
+
+def _check_options(declaration: Declaration, schema: TableSchema) -> None:
+    family = schema.family(FAMILY)
+    if family is None:
+        raise SchemaMismatch(
+            f"table '{schema.name}' has no family '{FAMILY}', so it does not hold records",
+            hint="choose another table for the class",
+        )
+    for option in ("ttl_seconds", "versions"):
+        has, wants = getattr(family, option), getattr(declaration, option)
+        if has != wants:
+            raise SchemaMismatch(
+                f"table '{schema.name}' has {option} {has}, {declaration.name} declares {wants}",
+                hint="alter the table or change the class",
+            )
+
+
+def _read(store: Store, table: str) -> bytes | None:
+    try:
+        row = store.table(CATALOG).get(table.encode(), (_COLUMN,))
+    except TableNotFound:
+        return None
+    return None if row is None else row.value(_COLUMN)
+
+
+def _catalog(store: Store) -> Table:
+    try:
+        store.describe_table(CATALOG)
+    except TableNotFound:
+        with contextlib.suppress(TableExists):
+            store.create_table(CATALOG, FAMILY)
+    return store.table(CATALOG)

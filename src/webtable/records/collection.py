@@ -1,0 +1,235 @@
+"""`Collection`: the records of one class in one table of a store.
+
+    visits = Collection(store, Visit)
+    visits.put(Visit("example.org", now, url="/"))
+    for visit in visits.scan(prefix=("example.org",)):
+        …
+
+A key is the tuple of a record's key values; ranges and prefixes are tuples of the first of them,
+and compare as tuples do in Python. Records of one entity are in one partition, so a scan that fixes
+the whole entity key reads there alone; any other reads all partitions and merges them.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Generic, TypeVar
+
+from webtable.errors import InvalidRequest
+from webtable.records.catalog import open_table
+from webtable.records.decoding import decode_key, decode_rows
+from webtable.records.kinds import KeyValue
+from webtable.records.ranges import KeyRange, RangeReader
+from webtable.records.recent import RecentDeletes
+from webtable.records.record import Record, declaration_of
+from webtable.store.model import Row
+from webtable.store.mutation import Delete, Durability, Put, check_durability
+from webtable.store.scan import Get
+from webtable.store.store import Store
+
+__all__ = ["Collection", "KeyTuple"]
+
+R = TypeVar("R", bound=Record)
+KeyTuple = tuple[KeyValue, ...]
+
+BATCH_ROWS = 1_000
+"""How many records are sent at a time."""
+
+_recent: dict[tuple[str, str], RecentDeletes] = {}
+
+
+class Collection(Generic[R]):
+    """The records of one class. Share it between threads; it lives as long as its store.
+
+    Opening it makes the table where there is none, with a region for each partition.
+
+    Raises:
+        SchemaMismatch: the table belongs to a class that disagrees with this one.
+    """
+
+    def __init__(self, store: Store, record: type[R], *, create: bool = True) -> None:
+        declaration = declaration_of(record)
+        if declaration.table is None:
+            raise InvalidRequest(
+                f"record class {declaration.name} has no table", hint='add table="…" to its line'
+            )
+        self.record = record
+        self._declaration = declaration
+        self._plan = declaration.plan
+        self.table = open_table(store, declaration, create=create)
+        self._reader = RangeReader(self.table, declaration, is_remote=store.capabilities.cluster)
+        self._recent = _recent.setdefault((store.location, declaration.table), RecentDeletes())
+
+    def __repr__(self) -> str:
+        return f"Collection({self.record.__name__} in {self.table!r})"
+
+    # One record, or some by their keys
+
+    def get(self, *key: KeyValue) -> R | None:
+        """Returns the record with this key, None when there is none."""
+        row = self.table.get(self._declaration.row_key(key), (b"a",))
+        return None if row is None else self._one(row)
+
+    def get_many(self, keys: Iterable[Sequence[KeyValue]]) -> list[R | None]:
+        """Returns the records with these keys in their order, None where there is none."""
+        rows = [self._declaration.row_key(key) for key in _tuples(keys)]
+        found = self.table.get_many(rows, (b"a",))
+        return [None if row is None else self._one(row) for row in found]
+
+    def exists(self, *key: KeyValue) -> bool:
+        """Whether there is a record with this key."""
+        get = Get(self._declaration.row_key(key), (b"a",), filter=self._reader.keys_filter)
+        row = self.table.get_many([get])[0]
+        return row is not None and self._reader.is_record(row)
+
+    def _one(self, row: Row) -> R | None:
+        records: list[R] = decode_rows(self._plan, (row,))
+        return records[0] if records else None
+
+    # Writing
+
+    def put(self, record: R, *, durability: Durability = "wal") -> None:
+        """Stores a record whole: fields that are None are deleted.
+
+        Raises:
+            InvalidRequest: a field cannot be stored; nothing was written.
+        """
+        self._write([self._declaration.put(record)], check_durability(durability))
+
+    def put_many(self, records: Iterable[R], *, durability: Durability = "wal") -> int:
+        """Stores records and returns their number. Each is atomic, all together are not.
+
+        Of a list or tuple all are looked at first; of anything else a thousand at a time: those
+        before a record that cannot be stored are stored then. Of several with one key the last
+        counts.
+
+        Raises:
+            InvalidRequest: a field cannot be stored.
+            BatchError: the store refused some.
+        """
+        check_durability(durability)
+        count = 0
+        put = self._declaration.put
+        if isinstance(records, list | tuple):
+            waiting = [put(record) for record in records]
+            for at in range(0, len(waiting), BATCH_ROWS):
+                self._write(waiting[at : at + BATCH_ROWS], durability)
+            return len(waiting)
+        source = iter(records)
+        while puts := [put(record) for record in itertools.islice(source, BATCH_ROWS)]:
+            self._write(puts, durability)
+            count += len(puts)
+        return count
+
+    def delete(self, *key: KeyValue, durability: Durability = "wal") -> None:
+        """Deletes the record with this key, if there is one."""
+        self.delete_many([key], durability=durability)
+
+    def delete_many(
+        self, keys: Iterable[Sequence[KeyValue]], *, durability: Durability = "wal"
+    ) -> None:
+        """Deletes the records with these keys."""
+        rows = [self._declaration.row_key(key) for key in _tuples(keys)]
+        self._recent.wait(rows)
+        for at in range(0, len(rows), BATCH_ROWS):
+            with self.table.batch(size=BATCH_ROWS, durability=durability) as batch:
+                for row in rows[at : at + BATCH_ROWS]:
+                    batch.add(Delete(row))
+            self._recent.note(rows[at : at + BATCH_ROWS])
+
+    def _write(self, puts: Sequence[Put], durability: Durability) -> None:
+        # A later put of one key replaces an earlier one as a whole. Side by side in one batch they
+        # would have the same time, and what one clears hide what the other stores.
+        last = {put.row: put for put in puts}
+        self._recent.wait(last)
+        with self.table.batch(size=len(last) + 1, durability=durability) as batch:
+            for put in last.values():
+                batch.add(put)
+        if cleared := [row for row, put in last.items() if put.clears]:
+            self._recent.note(cleared)
+
+    # Many records, in order
+
+    def scan(
+        self,
+        *,
+        prefix: Sequence[KeyValue] = (),
+        start: Sequence[KeyValue] = (),
+        stop: Sequence[KeyValue] = (),
+        reverse: bool = False,
+        limit: int | None = None,
+        offset: int = 0,
+        ordered: bool = True,
+    ) -> Iterator[R]:
+        """Yields records in the order of their keys.
+
+        Args:
+            prefix: only keys that begin with these values; the whole entity key, say.
+            start: only keys that are not before this tuple, which may be the beginning of one.
+            stop: only keys that are before this tuple.
+            reverse: from the last to the first.
+            limit: how many records at most.
+            offset: how many records to leave out first; they are read all the same.
+            ordered: False lets records of different partitions come as they come, which is quicker.
+        """
+        keys = KeyRange(self._declaration, prefix, start, stop)
+        pieces = self._reader.pieces(keys, reverse=reverse, ordered=ordered, limit=limit)
+        plan = self._plan
+        decoded = (decode_rows(plan, rows) for rows in pieces)
+        return _part(itertools.chain.from_iterable(decoded), offset, limit)
+
+    def entity(self, *entity_key: KeyValue, reverse: bool = False) -> Iterator[R]:
+        """Yields the records of one entity in order, from its one partition.
+
+        Raises:
+            InvalidRequest: that is not the whole entity key.
+        """
+        size = self._declaration.entity_size
+        if len(entity_key) != size:
+            names = ", ".join(field.name for field in self._declaration.keys[:size])
+            raise InvalidRequest(
+                f"an entity key of {self.record.__name__} has the fields {names};"
+                f" {len(entity_key)} values were given",
+                hint="for the beginning of a key use scan(prefix=…)",
+            )
+        return self.scan(prefix=entity_key, reverse=reverse)
+
+    def keys(
+        self,
+        *,
+        prefix: Sequence[KeyValue] = (),
+        start: Sequence[KeyValue] = (),
+        stop: Sequence[KeyValue] = (),
+        reverse: bool = False,
+        limit: int | None = None,
+        offset: int = 0,
+        ordered: bool = True,
+    ) -> Iterator[KeyTuple]:
+        """Yields the keys of records only, see `scan`; a cluster sends nothing else."""
+        keys = KeyRange(self._declaration, prefix, start, stop)
+        pieces = self._reader.pieces(
+            keys, reverse=reverse, ordered=ordered, limit=limit, keys_only=True
+        )
+        plan, is_record = self._plan, self._reader.is_record
+        found = (decode_key(plan, row.key) for rows in pieces for row in rows if is_record(row))
+        return _part(found, offset, limit)
+
+
+def _part(found: Iterator[Any], offset: int, limit: int | None) -> Iterator[Any]:
+    if offset < 0 or (limit is not None and limit < 0):
+        raise InvalidRequest(
+            f"offset {offset} or limit {limit} is negative", hint="leave it out for none"
+        )
+    if not offset and limit is None:
+        return found
+    return itertools.islice(found, offset, None if limit is None else offset + limit)
+
+
+def _tuples(keys: Iterable[Sequence[KeyValue]]) -> Iterator[Sequence[KeyValue]]:
+    for key in keys:
+        if not isinstance(key, tuple | list):
+            raise InvalidRequest(
+                f"key {key!r:.80} is not a tuple", hint="write (value,) even for a single field"
+            )
+        yield key

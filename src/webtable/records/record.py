@@ -1,0 +1,136 @@
+"""Record classes: a table's rows as typed objects.
+
+    class Visit(Record, table="visits", ttl=timedelta(days=21)):
+        site: EntityKey[str]
+        at: Key[datetime]
+        url: str
+        status: UInt16 = 200
+        referrer: str | None = None
+
+A record is an object with slots that compares by its fields (a `msgspec.Struct`; what that takes,
+like `frozen=True`, may stand in the class line too).
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any, dataclass_transform, get_type_hints
+
+import msgspec
+
+from webtable.errors import InvalidRequest
+from webtable.records.codecs import BadValue
+from webtable.records.declaration import Declaration, Field, Options
+from webtable.records.kinds import KeyValue, field_type
+from webtable.records.partition import (
+    DEFAULT_PARTITIONS,
+    HashPartitioner,
+    Partitioner,
+    Partitions,
+)
+from webtable.store.schema import MAX_TTL_SECONDS, check_table_name
+
+__all__ = ["Record", "declaration_of", "key_of"]
+
+
+@dataclass_transform(field_specifiers=(msgspec.field,))
+class RecordMeta(type(msgspec.Struct)):  # type: ignore[misc]
+    """Makes record classes: takes the options of the class line, and reads the annotations."""
+
+    def __new__(
+        mcls,
+        name: str,
+        bases: tuple[type, ...],
+        namespace: dict[str, Any],
+        *,
+        table: str | None = None,
+        partitions: int = DEFAULT_PARTITIONS,
+        partitioner: Partitioner | None = None,
+        ttl: timedelta | None = None,
+        versions: int = 1,
+        **struct_options: Any,
+    ) -> Any:
+        cls = super().__new__(mcls, name, bases, namespace, **struct_options)
+        if bases == (msgspec.Struct,):
+            return cls  # Record itself
+        options = Options(
+            table=None if table is None else check_table_name(table),
+            partitions=Partitions(partitions, partitioner or HashPartitioner()),
+            ttl_seconds=_seconds(ttl),
+            versions=versions,
+        )
+        # Names of the function that the class is made in count too.
+        fields = _fields(cls, sys._getframe(1).f_locals)
+        if table is not None or any(field.is_key for field in fields):
+            DECLARATIONS[cls] = Declaration(cls, fields, options)
+        return cls
+
+
+class Record(msgspec.Struct, metaclass=RecordMeta):
+    """The base of record classes; its attributes here are options of the class line.
+
+    Attributes:
+        table: the table's name; a class without one can only be part of an `Entity`.
+        partitions: how many partitions the table has, 16 if nothing is said; 1 to 65,536.
+        partitioner: chooses the partition; a hash of the entity key if nothing is said.
+        ttl: how long a record lives after it was put; for ever if nothing is said.
+        versions: how many versions of each field the table keeps. Reads give the newest.
+    """
+
+
+DECLARATIONS: dict[type, Declaration] = {}
+
+
+def declaration_of(record_class: type) -> Declaration:
+    """Returns what a record class declares.
+
+    Raises:
+        InvalidRequest: it is not a record class, or has no key.
+    """
+    declaration = DECLARATIONS.get(record_class)
+    if declaration is None:
+        raise InvalidRequest(
+            f"{record_class!r:.120} does not declare records",
+            hint="derive a class from Record, with a table and at least one Key or EntityKey",
+        )
+    return declaration
+
+
+def key_of(record: Record) -> tuple[KeyValue, ...]:
+    """Returns the values of a record's key fields."""
+    fields = declaration_of(type(record)).keys
+    return tuple(getattr(record, field.name) for field in fields)
+
+
+def _fields(cls: Any, local_names: dict[str, Any]) -> Sequence[Field]:
+    try:
+        hints = get_type_hints(cls, localns=local_names, include_extras=True)
+    except NameError as exc:
+        raise InvalidRequest(
+            f"an annotation of {cls.__name__} cannot be read: {exc}",
+            hint="import or define the name before the class",
+        ) from exc
+    fields = []
+    for field in msgspec.structs.fields(cls):
+        try:
+            kind = field_type(hints[field.name])
+        except BadValue as exc:
+            raise InvalidRequest(
+                f"field '{field.name}' of {cls.__name__}: {exc}",
+                hint="see webtable.records for the types that fields may have",
+            ) from exc
+        fields.append(Field(field.name, kind, field.default, field.default_factory))
+    return fields
+
+
+def _seconds(ttl: timedelta | None) -> int | None:
+    if ttl is None:
+        return None
+    seconds = ttl.total_seconds() if isinstance(ttl, timedelta) else -1
+    if not 1 <= seconds <= MAX_TTL_SECONDS or seconds != int(seconds):
+        raise InvalidRequest(
+            f"ttl {ttl!r:.80} is not one", hint="a timedelta of whole seconds, at least one"
+        )
+    return int(seconds)
