@@ -19,6 +19,7 @@ ROOM_OF_FOLDER = {
     "contract": "store",
     "crash": "store",
     "golden": "store",
+    "patterns": "store",
     "store": "store",
     "cluster": "HBase",
     "faults": "HBase",

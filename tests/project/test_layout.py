@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = (".ci", "benchmarks", "docs", "src", "tests", "tools")
+FOLDERS = (".ci", "benchmarks", "docs", "examples", "src", "tests", "tools")
 FILES = [
     # In a linked work tree .git is a file, with a path of this machine in it.
     *(path for path in ROOT.iterdir() if path.is_file() and path.name != ".git"),
