@@ -2,7 +2,8 @@
 
     row                the table's name
     a:declaration      JSON: key fields with their types in order, how many of them are the entity
-                       key, partitions, partitioner, and every value field ever used with its type
+                       key, partitions, partitioner, the indexes, and every value field ever used
+                       with its type
 
 Two classes that disagree about any of it cannot share a table; fields may be added at any time.
 """
@@ -13,14 +14,23 @@ import contextlib
 
 import msgspec
 
-from webtable.errors import ReadOnly, SchemaMismatch, TableExists, TableNotFound
+from webtable.errors import NotFound, ReadOnly, SchemaMismatch, TableExists, TableNotFound
 from webtable.records.declaration import FAMILY, Declaration
+from webtable.records.index import IndexedTable
 from webtable.store.mutation import Check, Delete, Put
 from webtable.store.schema import TableSchema
 from webtable.store.store import Store
 from webtable.store.table import Table
 
-__all__ = ["CATALOG", "Stored", "forget_fields", "open_table", "stored_declaration"]
+__all__ = [
+    "CATALOG",
+    "Stored",
+    "drop_index",
+    "forget_fields",
+    "open_indexes",
+    "open_table",
+    "stored_declaration",
+]
 
 CATALOG = "webtable_records"
 _COLUMN = b"a:declaration"
@@ -34,6 +44,7 @@ class Stored(msgspec.Struct, frozen=True):
     partitions: int
     partitioner: str
     values: dict[str, str]
+    indexes: dict[str, str] = {}
 
 
 def open_table(store: Store, declaration: Declaration, *, create: bool = True) -> Table:
@@ -65,6 +76,44 @@ def open_table(store: Store, declaration: Declaration, *, create: bool = True) -
     return store.table(name)
 
 
+def open_indexes(store: Store, declaration: Declaration, *, create: bool = True) -> IndexedTable:
+    """Returns the table of a record class with its indexes, after making what is missing."""
+    assert declaration.table is not None
+    indexed = IndexedTable(
+        store,
+        declaration.table,
+        [index.index for index in declaration.indexes],
+        columns=(FAMILY.encode(),),
+        renew=declaration.ttl_seconds is not None,
+    )
+    if create:
+        with contextlib.suppress(ReadOnly):
+            indexed.create_tables()
+    return indexed
+
+
+def drop_index(store: Store, table: str, name: str) -> None:
+    """Drops an index of a record table. No process that knows it may write at that time.
+
+    Raises:
+        NotFound: the table has no such index.
+    """
+    while True:
+        known = _read(store, table)
+        stored = None if known is None else msgspec.json.decode(known, type=Stored)
+        if known is None or stored is None or name not in stored.indexes:
+            raise NotFound("index", name, stored.indexes if stored else ())
+        left = {each: form for each, form in stored.indexes.items() if each != name}
+        put = Put(
+            table.encode(),
+            {_COLUMN: msgspec.json.encode(msgspec.structs.replace(stored, indexes=left))},
+        )
+        if _catalog(store).check_and_mutate(put.row, Check.equal(_COLUMN, known), put):
+            break
+    with contextlib.suppress(TableNotFound):
+        store.drop_table(name)
+
+
 def stored_form(declaration: Declaration) -> Stored:
     """Returns what is to be stored of a declaration."""
     return Stored(
@@ -73,6 +122,7 @@ def stored_form(declaration: Declaration) -> Stored:
         partitions=declaration.partitions.count,
         partitioner=declaration.partitions.partitioner.name,
         values={field.name: field.codec.name for field in declaration.values},
+        indexes={index.name: index.form for index in declaration.indexes},
     )
 
 
@@ -107,6 +157,7 @@ def _agree(store: Store, table: str, who: str, wanted: Stored) -> None:
         else:
             stored = msgspec.json.decode(known, type=Stored)
             _compare(table, who, stored, wanted)
+            _compare_indexes(table, who, stored, wanted)
             joined = msgspec.structs.replace(wanted, values={**stored.values, **wanted.values})
             if joined == stored:
                 return
@@ -135,6 +186,21 @@ def _compare(table: str, who: str, stored: Stored, wanted: Stored) -> None:
             raise SchemaMismatch(
                 f"field '{name}' of table '{table}' is stored as {known}, {who} declares {kind}",
                 hint="give the new field another name, or clean the old one away as a ghost first",
+            )
+
+
+def _compare_indexes(table: str, who: str, stored: Stored, wanted: Stored) -> None:
+    for name, form in stored.indexes.items():
+        declared = wanted.indexes.get(name)
+        if declared is None:
+            raise SchemaMismatch(
+                f"table '{table}' has the index '{name}' by {form}, {who} does not declare it",
+                hint="declare it, or drop it with `drop_index`: who writes must know every index",
+            )
+        if declared != form:
+            raise SchemaMismatch(
+                f"index '{name}' of table '{table}' is by {form}, {who} declares {declared}",
+                hint="give the new index another name, or drop the old one with `drop_index`",
             )
 
 

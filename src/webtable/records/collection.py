@@ -13,18 +13,23 @@ the whole entity key reads there alone; any other reads all partitions and merge
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
 from webtable.errors import InvalidRequest
-from webtable.records.catalog import open_table
+from webtable.records import upkeep
+from webtable.records.catalog import open_indexes, open_table
 from webtable.records.decoding import decode_key, decode_rows
+from webtable.records.finding import FoundRecords
+from webtable.records.index import IndexedTable
+from webtable.records.index_reader import ReadCounts
+from webtable.records.indexing import Covered, FieldIndex
 from webtable.records.kinds import KeyValue
 from webtable.records.ranges import KeyRange, RangeReader
-from webtable.records.recent import RecentDeletes
 from webtable.records.record import Record, declaration_of
+from webtable.records.writing import IndexedWriter, PlainWriter, RowWriter
 from webtable.store.model import Row
-from webtable.store.mutation import Delete, Durability, Put, check_durability
+from webtable.store.mutation import Durability, check_durability
 from webtable.store.scan import Get
 from webtable.store.store import Store
 
@@ -35,8 +40,6 @@ KeyTuple = tuple[KeyValue, ...]
 
 BATCH_ROWS = 1_000
 """How many records are sent at a time."""
-
-_recent: dict[tuple[str, str], RecentDeletes] = {}
 
 
 class Collection(Generic[R]):
@@ -59,7 +62,12 @@ class Collection(Generic[R]):
         self._plan = declaration.plan
         self.table = open_table(store, declaration, create=create)
         self._reader = RangeReader(self.table, declaration, is_remote=store.capabilities.cluster)
-        self._recent = _recent.setdefault((store.location, declaration.table), RecentDeletes())
+        self._indexes = {index.name: index for index in declaration.indexes}
+        self._indexed: IndexedTable | None = None
+        self._writer: RowWriter = PlainWriter(self.table, store.location)
+        if self._indexes:
+            self._indexed = open_indexes(store, declaration, create=create)
+            self._writer = IndexedWriter(self._indexed)
 
     def __repr__(self) -> str:
         return f"Collection({self.record.__name__} in {self.table!r})"
@@ -95,7 +103,7 @@ class Collection(Generic[R]):
         Raises:
             InvalidRequest: a field cannot be stored; nothing was written.
         """
-        self._write([self._declaration.put(record)], check_durability(durability))
+        self._writer.put([self._declaration.put(record)], check_durability(durability))
 
     def put_many(self, records: Iterable[R], *, durability: Durability = "wal") -> int:
         """Stores records and returns their number. Each is atomic, all together are not.
@@ -114,11 +122,11 @@ class Collection(Generic[R]):
         if isinstance(records, list | tuple):
             waiting = [put(record) for record in records]
             for at in range(0, len(waiting), BATCH_ROWS):
-                self._write(waiting[at : at + BATCH_ROWS], durability)
+                self._writer.put(waiting[at : at + BATCH_ROWS], durability)
             return len(waiting)
         source = iter(records)
         while puts := [put(record) for record in itertools.islice(source, BATCH_ROWS)]:
-            self._write(puts, durability)
+            self._writer.put(puts, durability)
             count += len(puts)
         return count
 
@@ -131,23 +139,8 @@ class Collection(Generic[R]):
     ) -> None:
         """Deletes the records with these keys."""
         rows = [self._declaration.row_key(key) for key in _tuples(keys)]
-        self._recent.wait(rows)
         for at in range(0, len(rows), BATCH_ROWS):
-            with self.table.batch(size=BATCH_ROWS, durability=durability) as batch:
-                for row in rows[at : at + BATCH_ROWS]:
-                    batch.add(Delete(row))
-            self._recent.note(rows[at : at + BATCH_ROWS])
-
-    def _write(self, puts: Sequence[Put], durability: Durability) -> None:
-        # A later put of one key replaces an earlier one as a whole. Side by side in one batch they
-        # would have the same time, and what one clears hide what the other stores.
-        last = {put.row: put for put in puts}
-        self._recent.wait(last)
-        with self.table.batch(size=len(last) + 1, durability=durability) as batch:
-            for put in last.values():
-                batch.add(put)
-        if cleared := [row for row, put in last.items() if put.clears]:
-            self._recent.note(cleared)
+            self._writer.delete(rows[at : at + BATCH_ROWS], check_durability(durability))
 
     # Many records, in order
 
@@ -214,6 +207,83 @@ class Collection(Generic[R]):
         plan, is_record = self._plan, self._reader.is_record
         found = (decode_key(plan, row.key) for rows in pieces for row in rows if is_record(row))
         return _part(found, offset, limit)
+
+    # By an index
+
+    def find(
+        self,
+        index: str,
+        *,
+        prefix: Sequence[KeyValue] = (),
+        start: Sequence[KeyValue] = (),
+        stop: Sequence[KeyValue] = (),
+        reverse: bool = False,
+        limit: int | None = None,
+        where: Callable[[Covered], bool] | None = None,
+    ) -> FoundRecords[R]:
+        """Yields the records that an index has in a range, in its order, each once.
+
+        Tuples are of the index's fields, and after all of them of the key's. A record is shown
+        if it has these values at the moment when it is read.
+
+        Args:
+            where: says by the fields that the index covers whether to read a record at all.
+
+        Raises:
+            StaleIndex: the index is being built, see `build_index`.
+        """
+        by, indexed = self._index(index)
+        scan = by.scan(prefix, start, stop, reverse=reverse, limit=limit)
+        if scan is None:
+            return FoundRecords(self._declaration, None)
+        found = indexed.find(by.name, scan, columns=(b"a",), where=by.where(where))
+        return FoundRecords(self._declaration, found)
+
+    def lookup(self, index: str, *values: KeyValue) -> R | None:
+        """Returns the record that has these values in a unique index, None when none has."""
+        by, indexed = self._index(index)
+        if not by.is_unique:
+            raise InvalidRequest(f"index '{by.name}' is not unique", hint="use find")
+        hit = indexed.lookup(by.name, by.key(values), columns=(b"a",))
+        return None if hit is None or hit.found is None else self._one(hit.found)
+
+    def explain(
+        self,
+        index: str,
+        *,
+        prefix: Sequence[KeyValue] = (),
+        start: Sequence[KeyValue] = (),
+        stop: Sequence[KeyValue] = (),
+    ) -> upkeep.Explanation:
+        """Runs `find` and tells what was read for it."""
+        by, indexed = self._index(index)
+        scan = by.scan(prefix, start, stop, reverse=False, limit=None)
+        if scan is None:
+            return upkeep.Explanation(by.name, by.index.table, b"", b"", ReadCounts())
+        return upkeep.explain(indexed, by.name, scan)
+
+    def build_index(self, index: str) -> int:
+        """Adds the records that were there before an index, and makes it ready to be read.
+
+        Every process that writes must know the index by then. Returns how many rows were read.
+        """
+        by, indexed = self._index(index)
+        return upkeep.build(indexed, by.name)
+
+    def verify(self, *, repair: bool = False) -> upkeep.Report:
+        """Compares the indexes with the records, while others write; see `upkeep.verify`."""
+        if self._indexed is None:
+            return upkeep.Report(repaired=repair)
+        return upkeep.verify(self._indexed, repair=repair)
+
+    def _index(self, name: str) -> tuple[FieldIndex, IndexedTable]:
+        by = self._indexes.get(name)
+        if by is None or self._indexed is None:
+            known = ", ".join(self._indexes) or "none"
+            raise InvalidRequest(
+                f"{self.record.__name__} has no index '{name}'", hint=f"its indexes: {known}"
+            )
+        return by, self._indexed
 
 
 def _part(found: Iterator[Any], offset: int, limit: int | None) -> Iterator[Any]:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
 from webtable.errors import CorruptData, InvalidRequest
 from webtable.records import decoding
 from webtable.records.codecs import BadValue, Codec, escape
-from webtable.records.kinds import FieldType, KeyValue
+from webtable.records.kinds import FieldType
 from webtable.records.partition import Partitions
 from webtable.store.mutation import Put
 from webtable.store.schema import Family, TableSchema
+
+if TYPE_CHECKING:
+    from webtable.records.indexing import FieldIndex
 
 __all__ = ["FAMILY", "MARKER", "Declaration", "Field", "Options"]
 
@@ -61,10 +64,11 @@ class Field:
         self.default = default
         self.factory: Callable[[], Any] | None = None if factory is msgspec.NODEFAULT else factory
 
-    @property
-    def has_default(self) -> bool:
-        """Whether the class gives it a value when nothing is said."""
-        return self.default is not msgspec.NODEFAULT or self.factory is not None
+    def default_value(self) -> Any:
+        """Returns what the class gives it when nothing is said; None if that is nothing."""
+        if self.factory is not None:
+            return self.factory()
+        return None if self.default is msgspec.NODEFAULT else self.default
 
 
 class Declaration:
@@ -75,6 +79,8 @@ class Declaration:
         fields: all fields, keys first; `keys` and `values` are its two parts.
         entity_size: how many of the keys are the entity key.
         plan: what the decoder needs, for rows of the class's own table.
+        columns: the columns that the class writes.
+        indexes: its indexes.
     """
 
     def __init__(self, record: type, fields: Sequence[Field], options: Options) -> None:
@@ -91,6 +97,8 @@ class Declaration:
         self._check()
         self.plan = self._plan()
         self._marked = f"{FAMILY}:".encode() + MARKER
+        self.columns = frozenset((*self.plan.places, self._marked))
+        self.indexes: tuple[FieldIndex, ...] = ()
 
     def _check(self) -> None:
         where = f"record class {self.name}"
@@ -107,16 +115,15 @@ class Declaration:
                 hint="the entity key is the beginning of the key",
             )
         for field in self.fields:
-            default = field.factory() if field.factory is not None else field.default
-            if default is msgspec.NODEFAULT:
+            default = field.default_value()
+            if default is None:
                 continue
-            if field.is_nullable and default is not None:
+            if field.is_nullable:
                 raise InvalidRequest(
                     f"field '{field.name}' of {self.name} may be None and has another default",
                     hint="a field that is not stored is None then: leave out one of the two",
                 )
-            if not field.is_nullable:
-                self._encode(field, default)
+            self._encode(field, default)
 
     # Keys
 
@@ -136,7 +143,7 @@ class Declaration:
         parts = []
         last = len(fields) - 1
         for position, value in enumerate(key):
-            part = self._encode_key(fields[position], value)
+            part = self.encode_key_part(fields[position], value)
             if position != last and fields[position].codec.width is None:
                 part = escape(part) + b"\x00"
             parts.append(part)
@@ -154,10 +161,11 @@ class Declaration:
             return self.partitions.prefix(b"".join(parts))
         # As a key of its own, whose last part is open: so other classes with the same entity key
         # choose the same partition, whatever follows it there.
-        last = self._encode_key(self.keys[size - 1], key[size - 1])
+        last = self.encode_key_part(self.keys[size - 1], key[size - 1])
         return self.partitions.prefix(b"".join(parts[: size - 1]) + last)
 
-    def _encode_key(self, field: Field, value: object) -> bytes:
+    def encode_key_part(self, field: Field, value: object) -> bytes:
+        """Returns one part of a key, open at its end."""
         try:
             return field.codec.encode_key(value)
         except BadValue as exc:
@@ -251,6 +259,10 @@ class Declaration:
                     )
                 values[number] = field.factory()
 
+    def is_there(self, columns: Iterable[bytes]) -> bool:
+        """Whether a row with these columns holds a record, and not only something else."""
+        return not self.columns.isdisjoint(columns)
+
     # The table
 
     def schema(self) -> TableSchema:
@@ -270,6 +282,3 @@ class Declaration:
             max_filesize=MAX_FILESIZE,
             memstore_flushsize=MEMSTORE_FLUSHSIZE,
         )
-
-
-KeyTuple = tuple[KeyValue, ...]

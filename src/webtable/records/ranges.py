@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from webtable.records.collate import Stream, collate, in_turn
 from webtable.records.declaration import FAMILY, Declaration
+from webtable.records.kinds import KeyValue
 from webtable.store.model import Row
 from webtable.store.scan import Scan, prefix_end
 from webtable.store.table import Table
 
-__all__ = ["KeyRange", "RangeReader"]
+__all__ = ["KeyRange", "RangeReader", "tuple_bounds"]
 
 MOST_OPEN = 64
 """In more partitions than this no scan is kept open; each piece is a short scan of its own."""
@@ -35,24 +36,18 @@ class KeyRange:
     def __init__(
         self,
         declaration: Declaration,
-        prefix: Sequence[object],
-        start: Sequence[object],
-        stop: Sequence[object],
+        prefix: Sequence[KeyValue],
+        start: Sequence[KeyValue],
+        stop: Sequence[KeyValue],
     ) -> None:
         whole = len(declaration.keys)
-        parts, lower, upper = (
-            declaration.encode_parts(each, is_whole=len(each) == whole)
-            for each in (prefix, start, stop)
-        )
-        self.start, self.stop = b"".join(lower), b"".join(upper)
-        self.is_empty = bool(stop) and self.stop <= self.start
-        if prefix:
-            first = b"".join(parts)
-            # A whole key may end in an open string, of which longer ones begin with it.
-            after = first + b"\x00" if len(prefix) == whole else prefix_end(first)
-            self.start = max(self.start, first)
-            self.stop = min(self.stop, after) if self.stop and after else self.stop or after
-            self.is_empty |= bool(self.stop) and self.stop <= self.start
+
+        def encode(values: Sequence[KeyValue]) -> bytes:
+            return b"".join(declaration.encode_parts(values, is_whole=len(values) == whole))
+
+        bounds = tuple_bounds(encode, (prefix, start, stop), whole)
+        self.is_empty = bounds is None
+        self.start, self.stop = bounds or (b"", b"")
         size = declaration.entity_size
         fixed = _common(start, stop) if len(start) >= size and len(stop) >= size else ()
         entity = prefix if len(prefix) >= size else fixed
@@ -62,7 +57,34 @@ class KeyRange:
             self.partition = declaration.partition(entity, entity_parts)
 
 
-def _common(one: Sequence[object], other: Sequence[object]) -> Sequence[object]:
+def tuple_bounds(
+    encode: Callable[[Sequence[KeyValue]], bytes],
+    ranges: tuple[Sequence[KeyValue], Sequence[KeyValue], Sequence[KeyValue]],
+    whole: int,
+) -> tuple[bytes, bytes] | None:
+    """Returns the bytes from which and before which keys are, None if there can be none.
+
+    Args:
+        encode: makes bytes of the beginning of a tuple.
+        ranges: what keys begin with, are not before, and are before; each may be empty.
+        whole: how many values a whole key has.
+    """
+    prefix, start, stop = ranges
+    lower, upper = encode(start), encode(stop)
+    if stop and upper <= lower:
+        return None
+    if prefix:
+        first = encode(prefix)
+        # A whole key may end in an open string, of which longer ones begin with it.
+        after = first + b"\x00" if len(prefix) == whole else prefix_end(first)
+        lower = max(lower, first)
+        upper = min(upper, after) if upper and after else upper or after
+        if upper and upper <= lower:
+            return None
+    return lower, upper
+
+
+def _common(one: Sequence[KeyValue], other: Sequence[KeyValue]) -> Sequence[KeyValue]:
     pairs = itertools.takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
     return [value for value, _ in pairs]
 
@@ -73,14 +95,13 @@ class RangeReader:
     def __init__(self, table: Table, declaration: Declaration, *, is_remote: bool) -> None:
         self._table = table
         self._partitions = declaration.partitions
-        self._columns = frozenset(declaration.plan.places) | {declaration.plan.marker}
+        self._is_there = declaration.is_there
         # On the embedded engine a filter costs more than the values that it leaves out.
         self.keys_filter = KEYS_ONLY if is_remote else None
 
     def is_record(self, row: Row) -> bool:
         """Whether a row has a cell of the record class, and not only of something else."""
-        columns = self._columns
-        return any(cell[0] in columns for cell in row.raw_cells)
+        return self._is_there(cell[0] for cell in row.raw_cells)
 
     def pieces(
         self,

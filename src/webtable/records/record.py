@@ -23,6 +23,7 @@ import msgspec
 from webtable.errors import InvalidRequest
 from webtable.records.codecs import BadValue
 from webtable.records.declaration import Declaration, Field, Options
+from webtable.records.indexing import FieldIndex, IndexBy
 from webtable.records.kinds import KeyValue, field_type
 from webtable.records.partition import (
     DEFAULT_PARTITIONS,
@@ -50,6 +51,7 @@ class RecordMeta(type(msgspec.Struct)):  # type: ignore[misc]
         partitioner: Partitioner | None = None,
         ttl: timedelta | None = None,
         versions: int = 1,
+        indexes: Sequence[IndexBy] = (),
         **struct_options: Any,
     ) -> Any:
         cls = super().__new__(mcls, name, bases, namespace, **struct_options)
@@ -64,7 +66,9 @@ class RecordMeta(type(msgspec.Struct)):  # type: ignore[misc]
         # Names of the function that the class is made in count too.
         fields = _fields(cls, sys._getframe(1).f_locals)
         if table is not None or any(field.is_key for field in fields):
-            DECLARATIONS[cls] = Declaration(cls, fields, options)
+            declaration = Declaration(cls, fields, options)
+            declaration.indexes = tuple(FieldIndex(declaration, by) for by in indexes)
+            DECLARATIONS[cls] = declaration
         return cls
 
 
@@ -77,6 +81,7 @@ class Record(msgspec.Struct, metaclass=RecordMeta):
         partitioner: chooses the partition; a hash of the entity key if nothing is said.
         ttl: how long a record lives after it was put; for ever if nothing is said.
         versions: how many versions of each field the table keeps. Reads give the newest.
+        indexes: an `IndexBy` for each index.
     """
 
 
