@@ -55,7 +55,13 @@ def parse_filter(text: str | bytes) -> f.Filter:
     Raises:
         InvalidRequest: the text does not; the message names the position.
     """
-    source = text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text
+    try:
+        source = text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text
+    except UnicodeEncodeError as exc:
+        raise InvalidRequest(
+            f"filter text, position {exc.start}: {text[exc.start]!r} is half of a character",
+            hint="give the text as bytes, or decode it with errors='surrogateescape'",
+        ) from exc
     if not isinstance(source, bytes):
         raise InvalidRequest(
             f"filter {text!r:.80} is {type(text).__name__}",
