@@ -22,6 +22,7 @@ __all__ = [
     "FamilyNotFound",
     "FormatVersionError",
     "InvalidRequest",
+    "InvalidUrl",
     "NotAllowed",
     "NotAuthenticated",
     "NotFound",
@@ -157,6 +158,12 @@ class InvalidRequest(UsageError):
     code = "invalid-request"
 
 
+class InvalidUrl(UsageError):
+    """The text is not the URL of a page."""
+
+    code = "invalid-url"
+
+
 class TableDisabled(InvalidRequest):
     """The table was taken out of service."""
 
@@ -171,6 +178,23 @@ class SchemaMismatch(UsageError):
     """Two declarations of one table disagree."""
 
     code = "schema-mismatch"
+
+
+class ShellSyntaxError(UsageError):
+    """A line of the shell does not parse.
+
+    `line` and `column` count from 1, in the text that was given; `source` is that line of it.
+    """
+
+    code = "shell-syntax"
+
+    def __init__(
+        self, message: str, *, line: int, column: int, source: str = "", hint: str = ""
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.line = line
+        self.column = column
+        self.source = source
 
 
 class ConflictError(WebTableError):

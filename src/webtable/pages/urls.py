@@ -1,0 +1,110 @@
+"""Canonical URLs: what a browser means by an address, as one text a page.
+
+A page is a canonical URL of http or https, as the WHATWG standard writes it: scheme and host in
+lower case, the default port left out, dot segments resolved, an empty path as `/`, the query as it
+is. The fragment is dropped, since it names a place in a page, and so are user name and password,
+since they say who asks. http and https are different pages.
+
+The standard itself is ada-url's part, which is imported here only.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ada_url import URL
+
+from webtable.errors import InvalidUrl
+
+__all__ = ["MAX_URL_BYTES", "UrlParts", "canonical_url", "resolve_url", "split_url", "typed_url"]
+
+MAX_URL_BYTES = 8_192
+"""Longer ones are refused: no server of note answers them, and traps for crawlers make them."""
+
+_SHOWN = 80
+
+
+class UrlParts(NamedTuple):
+    """A canonical URL taken apart. `port` is empty where it is the default one of the scheme."""
+
+    scheme: str
+    host: str
+    port: str
+    path: str
+    """With the query, where there is one."""
+
+
+def canonical_url(text: str) -> str:
+    """Returns the canonical form of an absolute URL.
+
+    >>> canonical_url("HTTPS://Example.COM:443/a/../b?q=1#top")
+    'https://example.com/b?q=1'
+
+    Raises:
+        InvalidUrl: it is not an absolute URL of http or https, or too long.
+    """
+    return resolve_url(text, None)
+
+
+def resolve_url(text: str, base: str | None) -> str:
+    """Returns the canonical form of a URL as it stands in a page whose base URL is `base`.
+
+    >>> resolve_url("../x?", "https://example.com/a/b/c")
+    'https://example.com/a/x?'
+
+    Raises:
+        InvalidUrl: it is not a URL there, not one of http or https, or too long.
+    """
+    if len(text) > MAX_URL_BYTES:
+        raise _invalid(text, f"it has {len(text):,} characters, more than {MAX_URL_BYTES:,}")
+    try:
+        url = URL(text, base=base)
+        href: str = url.href
+        if href.startswith(("https://", "http://")):
+            if "@" in href:
+                url.username = url.password = ""
+                href = url.href
+            end = href.find("#")
+            if end >= 0:
+                href = href[:end]
+            if len(href) > MAX_URL_BYTES:
+                raise _invalid(text, f"it takes {len(href):,} bytes, more than {MAX_URL_BYTES:,}")
+            return href
+    except (ValueError, UnicodeError) as exc:
+        raise _invalid(
+            text, "it is not an absolute URL" if base is None else "it is no URL"
+        ) from exc
+    raise _invalid(text, f"its scheme is {url.protocol[:-1]!r:.40}, not http or https")
+
+
+def typed_url(text: str) -> str:
+    """Returns the canonical form of a URL as people type it, where https:// may be left out.
+
+    >>> typed_url("example.com/about")
+    'https://example.com/about'
+
+    Raises:
+        InvalidUrl: it is none, with or without it.
+    """
+    text = text.strip()
+    return canonical_url(text if "://" in text else f"https://{text}")
+
+
+def split_url(url: str) -> UrlParts:
+    """Takes a canonical URL apart, without checking that it is one.
+
+    >>> split_url("http://example.com:8080/a?b")
+    UrlParts(scheme='http', host='example.com', port='8080', path='/a?b')
+    """
+    scheme, _, rest = url.partition("://")
+    slash = rest.index("/")
+    host = rest[:slash]
+    colon = host.rfind(":")
+    if colon > host.rfind("]"):  # colons inside of [] are those of an IPv6 address
+        return UrlParts(scheme, host[:colon], host[colon + 1 :], rest[slash:])
+    return UrlParts(scheme, host, "", rest[slash:])
+
+
+def _invalid(text: str, why: str) -> InvalidUrl:
+    shown = text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+    return InvalidUrl(f"{shown!r} is not the URL of a page: {why}", hint="use https://HOST/PATH")
