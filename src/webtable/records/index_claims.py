@@ -87,7 +87,7 @@ class Claims:
     def move_owner(self, state: RowState) -> bool:
         """Moves the revision of a row, so that a writer under way there has to start again."""
         number = rules.new_revision(self._home.clock.now_ms(), state.revision.number)
-        cell = encode_revision(Revision(number, rules.new_token()))
+        cell = encode_revision(Revision(number, self._home.new_token()))
         column = self._home.revision_column
         check = Check.absent(column, unique=True)
         if state.cell is not None:
@@ -105,7 +105,7 @@ class Claims:
     def release(self, gone: Removal, stored: StoredClaim, revision: int) -> bool:
         """Makes a unique entry free if it is still what was read."""
         timestamp = rules.claim_timestamp(revision, stored.timestamp)
-        value = encode_free(Revision(timestamp, rules.new_token()))
+        value = encode_free(Revision(timestamp, self._home.new_token()))
         put = Put(gone.key, {gone.column: value}, timestamp=timestamp)
         table = self._home.store.table(gone.table)
         return bool(table.check_and_mutate(gone.key, _unchanged(gone.column, stored), put))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
 from webtable.errors import InvalidRequest, SchemaMismatch, TableNotFound
 from webtable.records.index_cells import decode_revision
 from webtable.records.index_model import Index, IndexState, RowState, state_setting
-from webtable.records.index_rules import NO_REVISION, Clock, SystemClock
+from webtable.records.index_rules import NO_REVISION, Clock, SystemClock, new_token
 from webtable.store.model import Row
 from webtable.store.store import Store
 
@@ -24,9 +24,11 @@ class IndexHome:
         columns: the families and columns that are facts; empty means the whole row.
         cells: the family and the beginning of the two columns that the machinery keeps in each
             row, `rev` and `pending`.
+        prefix: what the keys of the indexed rows begin with, where the table holds others too.
         renew: whether each write puts all its entries anew. Needed where facts have a TTL, so that
             entries do not expire before their row; each write must then put all facts, too.
         workers: how many conditional writes are under way at a time on a cluster.
+        clock, tokens: where time and randomness come from.
     """
 
     def __init__(
@@ -37,9 +39,11 @@ class IndexHome:
         *,
         columns: Sequence[bytes] = (),
         cells: bytes = b"a:.",
+        prefix: bytes = b"",
         renew: bool = False,
         workers: int = 8,
         clock: Clock | None = None,
+        tokens: Callable[[], bytes] = new_token,
     ) -> None:
         self.store = store
         self.name = table
@@ -47,6 +51,8 @@ class IndexHome:
         self.revision_column = cells + b"rev"
         self.pending_column = cells + b"pending"
         self.clock: Clock = clock or SystemClock()
+        self.new_token = tokens
+        self.prefix = prefix
         self.renews = renew
         self.workers = workers
         family = cells.partition(b":")[0]
@@ -64,7 +70,10 @@ class IndexHome:
         it, and `upkeep.build` adds the rows that were there. Every writer must know it by then.
         """
         tables = set(self.store.tables())
-        is_empty = next(self.table.scan(limit=1), None) is None
+        is_empty = (
+            next(self.table.scan(prefix=self.prefix, columns=self.read_columns, limit=1), None)
+            is None
+        )
         state: IndexState = "ready" if is_empty else "building"
         for index in self.indexes.values():
             if index.table not in tables:

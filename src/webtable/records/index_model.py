@@ -139,12 +139,14 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
         more: further mutations of the row, with timestamps of their own.
         facts: the facts that the row has afterwards. None: the old ones, with `put` and `delete`;
             must be given where `more` changes facts. Empty facts: the row is gone.
+        renew: put all entries again, also those that the row has already.
     """
 
     put: Mapping[bytes, bytes] = {}
     delete: Sequence[bytes] = ()
     more: Sequence[Mutation] = ()
     facts: Mapping[bytes, bytes] | None = None
+    renew: bool = False
 
     def facts_after(self, old: Facts) -> Facts:
         """Returns the facts that a row has after this change."""

@@ -34,7 +34,7 @@ class Plan:
         self.state = state
         self.chosen_ms = home.clock.elapsed_ms()
         number = rules.new_revision(home.clock.now_ms(), state.revision.number)
-        self.revision = Revision(number, rules.new_token())
+        self.revision = Revision(number, home.new_token())
         self.facts = change.facts_after(state.facts)
         self.put_entries: list[tuple[str, Put]] = []
         self.claims: list[tuple[Index, Entry]] = []
@@ -53,7 +53,7 @@ class Plan:
         old = index.entries(row, self.state.facts)
         new = index.entries(row, self.facts)
         # An index that is being built, or whose entries expire, may lack what the row had.
-        puts_all = self._home.renews or index.name not in self._home.ready
+        puts_all = self._change.renew or self._home.renews or index.name not in self._home.ready
         if old == new and not puts_all:
             return
         for entry in new:
@@ -87,8 +87,7 @@ class Plan:
         own = {self._home.revision_column: encode_revision(self.revision)}
         pending = b""
         if keeps_pending:
-            marked = rules.removal_timestamp(self.state.revision.number, number)
-            pending = encode_pending(marked, self.gone)
+            pending = encode_pending(self.state.revision.number, self.gone)
         if pending or self.state.pending:
             own[self._home.pending_column] = pending
         mutations: list[Mutation] = [
@@ -116,8 +115,12 @@ class Plan:
         return RowState(self.row, self.facts, self.revision, encode_revision(self.revision), b"", 0)
 
 
-def markers(gone: Iterable[Removal], timestamp: int) -> Iterator[tuple[str, Delete]]:
-    """Yields the delete markers of plain entries that their row has no more."""
+def markers(gone: Iterable[Removal], old_revision: int) -> Iterator[tuple[str, Delete]]:
+    """Yields the delete markers of plain entries that their row has no more.
+
+    They stand at the revision that the row had before, not at the time of the removal: an entry
+    that a later write put again survives them, whenever they land.
+    """
     for table, key, column, is_claim in gone:
         if not is_claim:
-            yield table, Delete(key, timestamp=timestamp).column(column)
+            yield table, Delete(key, timestamp=old_revision).column(column)

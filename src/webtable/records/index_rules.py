@@ -69,11 +69,6 @@ def may_still_write(chosen_ms: int, now_ms: int) -> bool:
     return now_ms - chosen_ms <= WRITE_LIMIT_MS - CALL_LIMIT_MS
 
 
-def removal_timestamp(old_revision: int, new_revision: int) -> int:
-    """Markers stand at the old revision, so that an entry put again by a later write survives."""
-    return min(old_revision, new_revision)
-
-
 def is_current(entry: object, entries: Iterable[object]) -> bool:
     """A reader shows a hit only if the row's facts still give this entry."""
     return entry in entries

@@ -169,7 +169,7 @@ class Writer:
         for plan in plans:
             if plan.gone:
                 old, new = plan.state.revision.number, plan.revision.number
-                jobs.append(_Job(plan.row, new, rules.removal_timestamp(old, new), plan.gone))
+                jobs.append(_Job(plan.row, new, old, plan.gone))
         # The rows are written; what cannot be removed now stays pending for whoever comes next.
         with contextlib.suppress(RetryableError, BatchError):
             self._remove(jobs)
@@ -186,8 +186,8 @@ class Writer:
         jobs = []
         for state in states:
             if state.pending:
-                timestamp, gone = decode_pending(state.pending)
-                jobs.append(_Job(state.row, state.pending_at, timestamp, gone))
+                old, gone = decode_pending(state.pending)
+                jobs.append(_Job(state.row, state.pending_at, old, gone))
         self._remove(jobs)
         if clears:
             self._clear(jobs)
@@ -197,8 +197,8 @@ class Writer:
         for job in jobs:
             for gone in job.gone:
                 if gone.is_claim:
-                    self._claims.free(gone, job.row, job.timestamp)
-        self._mutate(pair for job in jobs for pair in markers(job.gone, job.timestamp))
+                    self._claims.free(gone, job.row, job.old_revision)
+        self._mutate(pair for job in jobs for pair in markers(job.gone, job.old_revision))
 
     def _clear(self, jobs: Iterable[_Job]) -> None:
         # Stamped with its own revision, an empty value hides just this one, not a later one.
@@ -259,11 +259,10 @@ class Writer:
         """Returns everything that one row's write consists of."""
         writes: list[tuple[str, Mutation]] = [*plan.put_entries, *claims]
         if plan.gone:
-            old, new = plan.state.revision.number, plan.revision.number
-            writes += markers(plan.gone, rules.removal_timestamp(old, new))
+            writes += markers(plan.gone, plan.state.revision.number)
         if plan.state.pending:  # from a copy of a store on a cluster
-            timestamp, gone = decode_pending(plan.state.pending)
-            writes += markers(gone, timestamp)
+            old, gone = decode_pending(plan.state.pending)
+            writes += markers(gone, old)
         name = self._home.name
         writes += [(name, mutation) for mutation in plan.mutations(keeps_pending=False)]
         return writes
@@ -274,7 +273,7 @@ class _Job(NamedTuple):
 
     row: bytes
     pending_at: int
-    timestamp: int
+    old_revision: int
     gone: Sequence[Removal]
 
 
