@@ -48,6 +48,9 @@ COMMANDS = {
     "region": Entry("regions", "region", "Move, split, merge, flush and compact regions."),
     "regions": Entry("regions", "regions", "List regions with their servers, sizes and requests."),
     "servers": Entry("servers", "servers", "List the servers that are alive, with their load."),
+    "shell": Entry(
+        "shell.command", "shell", "Type commands of HBase's shell, or run a script of them."
+    ),
     "snapshot": Entry(
         "snapshots", "snapshot", "Take, list, restore, clone and delete snapshots of tables."
     ),

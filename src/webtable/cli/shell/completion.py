@@ -1,0 +1,113 @@
+"""What can follow at a prompt: commands, tables, families, options, methods of tables.
+
+It knows the store and the words of the language, and nothing of terminals.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from webtable import WebTableError
+from webtable.cli.shell.catalog import ALIASES, GROUPS, UNSUPPORTED
+from webtable.cli.shell.constants import CONSTANTS
+from webtable.cli.shell.lexer import Lexer, Token
+from webtable.cli.shell.session import TABLE_METHODS, Session
+from webtable.cli.shell.values import TableRef
+from webtable.errors import ShellSyntaxError
+
+__all__ = ["OPTIONS", "complete"]
+
+_READING = """COLUMN COLUMNS FILTER FORMATTER MAXLENGTH TIMERANGE TIMESTAMP VERSIONS"""
+_RANGE = """LIMIT RAW REVERSED ROWPREFIXFILTER STARTROW STOPROW BATCH CACHE"""
+_SCHEMA = """
+    BLOCKCACHE BLOCKSIZE BLOOMFILTER COMPRESSION CONFIGURATION DATA_BLOCK_ENCODING IN_MEMORY
+    KEEP_DELETED_CELLS MAX_FILESIZE MEMSTORE_FLUSHSIZE METADATA MIN_VERSIONS NAME TTL VERSIONS
+"""
+OPTIONS = {
+    "get": _READING.split(),
+    "scan": f"{_READING} {_RANGE}".split(),
+    "count": ["INTERVAL", *f"{_READING} {_RANGE}".split()],
+    "create": f"{_SCHEMA} SPLITS SPLITS_FILE NUMREGIONS SPLITALGO".split(),
+    "alter": f"{_SCHEMA} METHOD".split(),
+    "put": ["TTL"],
+    "deleteall": ["CACHE", "ROWPREFIXFILTER"],
+    "list_regions": ["LOCALITY_THRESHOLD", "SERVER_NAME"],
+}
+_WORD = re.compile(r"\w*$")
+
+
+def complete(session: Session, text: str) -> tuple[str, list[str]]:
+    """Returns the part of the text that is being typed, and what it can become, sorted."""
+    tokens, string = _read(text)
+    if string is not None:
+        return string, _starting(string, _names(session, tokens))
+    match = _WORD.search(text)
+    word = match.group() if match else ""
+    before = tokens[:-1] if word and tokens else tokens
+    last = before[-1] if before else None
+    if last is None:
+        commands = [name for group in GROUPS.values() for name in group.names]
+        known = [name for name in (*commands, *ALIASES) if name not in UNSUPPORTED]
+        return word, _starting(word, [*known, *session.variables])
+    if last.is_sign("."):
+        return word, _starting(word, TABLE_METHODS)
+    if word and not word[0].isupper():
+        topics = [*GROUPS] if before[0].value == "help" else []
+        return word, _starting(word, [*session.variables, *topics, "true", "false", "nil"])
+    return word, _starting(word, OPTIONS.get(_command(before), list(CONSTANTS)))
+
+
+def _read(text: str) -> tuple[list[Token], str | None]:
+    """Returns the words of the command being typed, and the text of a string not closed yet."""
+    lexer = Lexer()
+    try:
+        for line in text.split("\n"):
+            if not lexer.is_open:
+                lexer = Lexer()
+            lexer.feed(line)
+    except ShellSyntaxError:
+        return [], None
+    tokens = lexer.tokens[:-1] if not lexer.is_open else lexer.tokens
+    ends = [number for number, token in enumerate(tokens) if token.kind == "end"]
+    tokens = tokens[ends[-1] + 1 :] if ends else tokens
+    return tokens, lexer.open_string
+
+
+def _command(tokens: list[Token]) -> str:
+    """Returns the command that the words call: after `x =`, or a method of a table."""
+    names = [token for token in tokens if token.kind == "name"]
+    if not names:
+        return ""
+    index = tokens.index(names[0])
+    following = tokens[index + 1] if index + 1 < len(tokens) else None
+    if following is not None and following.is_sign("=", ".") and len(names) > 1:
+        return names[1].word
+    return names[0].word
+
+
+def _names(session: Session, tokens: list[Token]) -> list[str]:
+    """Returns what a string can hold: tables first, then columns of the table."""
+    command = _command(tokens)
+    if command == "help":
+        return [*GROUPS, *(name for group in GROUPS.values() for name in group.names)]
+    strings = [token.value for token in tokens if token.kind == "string"]
+    owner = session.variables.get(str(tokens[0].value)) if tokens else None
+    try:
+        if isinstance(owner, TableRef):
+            return _families(session, owner.name)
+        if not strings:
+            return session.store.tables()
+        table = strings[0]
+        return _families(session, table.decode()) if isinstance(table, bytes) else []
+    except (WebTableError, UnicodeDecodeError):
+        return []  # nothing to offer; the command itself will say what is wrong
+
+
+def _families(session: Session, table: str) -> list[str]:
+    schema = session.store.describe_table(table)
+    return [f"{family.name}:" for family in schema.families]
+
+
+def _starting(word: str, names: Iterable[str]) -> list[str]:
+    return sorted({name for name in names if name.startswith(word)})

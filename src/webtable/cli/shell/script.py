@@ -1,0 +1,107 @@
+"""Scripts: commands from a file, from `-c`, or from standard input, run one after another.
+
+A script stops at its first error, says where it was, and leaves with that error's exit code;
+`--keep-going` runs the rest as well and leaves with the code of the first error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from webtable import WebTableError
+from webtable.cli.output import talk
+from webtable.cli.shell.lexer import Lexer
+from webtable.cli.shell.output import Printer
+from webtable.cli.shell.session import ExitShell, Session
+from webtable.errors import ShellSyntaxError, door
+
+__all__ = ["Lines", "Script", "report", "run_script"]
+
+
+class Lines(Iterator[str]):
+    """The lines of a script as they are read, so that a question can take the next one."""
+
+    def __init__(self, lines: Iterable[str]) -> None:
+        self._lines = iter(lines)
+
+    def __next__(self) -> str:
+        return next(self._lines).rstrip("\r\n")
+
+    def answer(self, _question: str) -> str:
+        """Returns the next line as an answer; none is no."""
+        return next(self, "n")
+
+
+class Script(NamedTuple):
+    """What to run: its name for messages, its lines, and how.
+
+    Attributes:
+        keep_going: go on after an error.
+        echo: print each line with its prompt before its answer.
+    """
+
+    name: str
+    lines: Iterator[str]
+    keep_going: bool = False
+    echo: bool = False
+
+
+def run_script(session: Session, script: Script) -> int:
+    """Runs a script and returns the exit code.
+
+    Every command that does not fail is run before the next line is looked at.
+    """
+    code = 0
+    number = 0
+    commands = 0
+    lexer = Lexer()
+    started = 1
+    for line in script.lines:
+        number += 1
+        try:
+            if script.echo:
+                _echo(session.out, commands, line, lexer)
+            commands += 1
+            lexer.feed(line)
+            if lexer.is_open:
+                continue
+            session.run(lexer)
+        except ExitShell as exc:
+            return exc.code or code
+        except WebTableError as error:
+            report(error, script.name, started)
+            code = code or door(error).exit_code
+            if not script.keep_going:
+                return code
+        lexer, started = Lexer(number + 1), number + 1
+    try:
+        lexer.finish()
+    except ShellSyntaxError as error:
+        report(error, script.name, started)
+        code = code or door(error).exit_code
+    return code
+
+
+def report(error: WebTableError, name: str = "", line: int = 0) -> None:
+    """Says on stderr what went wrong, and in which line of what; syntax errors show the place.
+
+    Args:
+        name: of the script; empty at a prompt.
+        line: in which the command begins.
+    """
+    if isinstance(error, ShellSyntaxError):
+        talk(f"{name}:{error.line}:{error.column}: {error.message}" if name else error.message)
+        talk(f"  {error.source}")
+        # Tabs stay tabs, so that the caret stands under its place whatever their width is.
+        before = error.source[: error.column - 1]
+        talk("  " + "".join("\t" if char == "\t" else " " for char in before) + "^")
+    else:
+        talk(f"{name}:{line}: {error.message}" if name else error.message)
+    if error.hint:
+        talk(f"hint: {error.hint}")
+
+
+def _echo(out: Printer, commands: int, line: str, lexer: Lexer) -> None:
+    mark = "*" if lexer.is_open else ">"
+    out.line(f"hbase:{commands + 1:03}:0{mark} {line}")

@@ -1,0 +1,149 @@
+"""The commands about snapshots; they need a cluster."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from webtable import Snapshot, WebTableError
+from webtable.cli.shell.catalog import Command
+from webtable.cli.shell.ddl import confirmed, matching
+from webtable.cli.shell.session import Session
+from webtable.cli.shell.values import Value, to_text
+from webtable.errors import InvalidRequest
+
+__all__ = ["COMMANDS"]
+
+
+def snapshot(session: Session, table: Value, name: Value, *options: Value) -> None:
+    """Keeps a table as it is now under a name.
+
+    snapshot 'webtable', 'webtable_before_load'
+    """
+    if options:
+        raise InvalidRequest("snapshots have no options here", hint="give table and name alone")
+    session.store.admin.take_snapshot(
+        to_text(name, "the snapshot's name"), to_text(table, "the table's name")
+    )
+
+
+def clone_snapshot(session: Session, name: Value, table: Value) -> None:
+    """Makes a new table of a snapshot.
+
+    clone_snapshot 'webtable_before_load', 'webtable_copy'
+    """
+    session.store.admin.clone_snapshot(
+        to_text(name, "the snapshot's name"), to_text(table, "the table's name")
+    )
+
+
+def restore_snapshot(session: Session, name: Value) -> None:
+    """Makes a table what it was; the table must be disabled, and stays so.
+
+    restore_snapshot 'webtable_before_load'
+    """
+    session.store.admin.restore_snapshot(to_text(name, "the snapshot's name"))
+
+
+def delete_snapshot(session: Session, name: Value) -> None:
+    """Removes a snapshot.
+
+    delete_snapshot 'webtable_before_load'
+    """
+    session.store.admin.delete_snapshot(to_text(name, "the snapshot's name"))
+
+
+def list_snapshots(session: Session, regex: Value = b".*") -> list[Value]:
+    """Lists the snapshots, or those that match.
+
+    list_snapshots
+    list_snapshots 'webtable_.*'
+    """
+    return _listed(session, _matching(session, regex))
+
+
+def list_table_snapshots(session: Session, tables: Value, regex: Value = b".*") -> list[Value]:
+    """Lists the snapshots of the tables that match.
+
+    list_table_snapshots 'web.*'
+    list_table_snapshots 'web.*', '.*_before_load'
+    """
+    return _listed(session, _matching(session, regex, tables))
+
+
+def delete_all_snapshot(session: Session, regex: Value) -> None:
+    """Removes all snapshots that match, after a question.
+
+    delete_all_snapshot 'webtable_.*'
+    """
+    found = _matching(session, regex)
+    _print(session, found)
+    if not found:
+        session.out.line(f"No snapshots matched the regex {to_text(regex, 'the regex')}")
+        return
+    if not confirmed(session, f"Delete the above {len(found)} snapshots"):
+        return
+    for each in found:
+        session.store.admin.delete_snapshot(each.name)
+    session.out.line(f"{len(found)} snapshots successfully deleted.")
+
+
+def delete_table_snapshots(session: Session, tables: Value, regex: Value = b".*") -> None:
+    """Removes all snapshots of the tables that match, after a question.
+
+    delete_table_snapshots 'web.*'
+    """
+    found = _matching(session, regex, tables)
+    _print(session, found)
+    if not found:
+        session.out.line(
+            "No snapshots matched the table name regular expression "
+            f"{to_text(tables, 'the regex')} and the snapshot name regular expression "
+            f"{to_text(regex, 'the regex')}"
+        )
+        return
+    if not confirmed(session, f"Delete the above {len(found)} snapshots"):
+        return
+    for each in found:
+        try:
+            session.store.admin.delete_snapshot(each.name)
+            session.out.line(f"Successfully deleted snapshot: {each.name}\n")
+        except WebTableError as error:
+            session.out.line(f"Failed to delete snapshot: {each.name}, due to {error}\n")
+
+
+def _matching(session: Session, regex: Value, tables: Value = None) -> list[Snapshot]:
+    found = session.store.admin.snapshots()
+    names = set(matching(regex, [each.name for each in found]))
+    if tables is not None:
+        wanted = set(matching(tables, [each.table for each in found]))
+        found = [each for each in found if each.table in wanted]
+    return [each for each in found if each.name in names]
+
+
+def _print(session: Session, found: list[Snapshot]) -> None:
+    session.out.heading("SNAPSHOT", "TABLE + CREATION TIME")
+    for each in found:
+        session.out.row(each.name, f"{each.table} ({_time(each.created_ms)})")
+
+
+def _listed(session: Session, found: list[Snapshot]) -> list[Value]:
+    _print(session, found)
+    session.out.footer()
+    return [each.name.encode() for each in found]
+
+
+def _time(milliseconds: int | None) -> str:
+    moment = datetime.fromtimestamp((milliseconds or 0) // 1000).astimezone()
+    return f"{moment:%Y-%m-%d %H:%M:%S %z}"
+
+
+COMMANDS: dict[str, Command] = {
+    "clone_snapshot": clone_snapshot,
+    "delete_all_snapshot": delete_all_snapshot,
+    "delete_snapshot": delete_snapshot,
+    "delete_table_snapshots": delete_table_snapshots,
+    "list_snapshots": list_snapshots,
+    "list_table_snapshots": list_table_snapshots,
+    "restore_snapshot": restore_snapshot,
+    "snapshot": snapshot,
+}

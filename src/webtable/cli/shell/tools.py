@@ -1,0 +1,175 @@
+"""The commands of upkeep: flush, compact, the balancer, the servers."""
+
+from __future__ import annotations
+
+from webtable.cli.shell.catalog import Command
+from webtable.cli.shell.regions import region_by_name
+from webtable.cli.shell.session import Session
+from webtable.cli.shell.values import Value, inspect_value, to_bool, to_text
+from webtable.errors import InvalidRequest
+
+__all__ = ["COMMANDS"]
+
+
+def flush(session: Session, target: Value, family: Value = None) -> None:
+    """Writes what a table, a region or a server has in memory to files.
+
+    flush 'webtable'
+    flush '527db22f95c8a9e0116f0cc13c680396'
+    flush 'host187.example.com,60020,1289493121758'
+    """
+    if family is not None:
+        raise InvalidRequest("single families are not flushed here", hint="flush the table")
+    name = to_text(target, "the table, region or server")
+    admin = session.store.admin
+    if name in session.store.tables():
+        admin.flush(name)
+    elif name in {server.name for server in admin.servers()}:
+        admin.flush_server(name)
+    else:
+        admin.flush_region(region_by_name(session, target))
+
+
+def compact(session: Session, target: Value, family: Value = None, kind: Value = b"NORMAL") -> None:
+    """Merges files of a table or a region, or of one family of it.
+
+    compact 'webtable'
+    compact 'webtable', 'content'
+    compact '527db22f95c8a9e0116f0cc13c680396'
+    """
+    _compact(session, target, family, kind, major=False)
+
+
+def major_compact(
+    session: Session, target: Value, family: Value = None, kind: Value = b"NORMAL"
+) -> None:
+    """Rewrites a table or a region without what no read can see.
+
+    major_compact 'webtable'
+    major_compact 'webtable', 'content'
+    major_compact '527db22f95c8a9e0116f0cc13c680396'
+    """
+    _compact(session, target, family, kind, major=True)
+
+
+def compact_rs(session: Session, server: Value, major: Value = False) -> None:
+    """Merges files of all regions on a server.
+
+    compact_rs 'host187.example.com,60020,1289493121758'
+    compact_rs 'host187.example.com,60020,1289493121758', true
+    """
+    admin = session.store.admin
+    is_major = to_bool(major, "whether it is a major compaction")
+    for region in admin.regions(server=to_text(server, "the server's name")):
+        admin.compact_region(region, major=is_major, wait=False)
+
+
+def compaction_state(session: Session, table: Value) -> bytes:
+    """Says what is being compacted in a table: NONE, MINOR, MAJOR or MAJOR_AND_MINOR.
+
+    compaction_state 'webtable'
+    """
+    state = session.store.admin.compaction_state(to_text(table, "the table's name"))
+    session.out.row(state)
+    return state.encode()
+
+
+def balancer(session: Session, *_: Value) -> bool:
+    """Runs the balancer once.
+
+    balancer
+    """
+    done = session.store.admin.balance()
+    if done.has_run:
+        session.out.row("Balancer ran")
+        session.out.row(
+            f"Moves calculated: {done.moves_planned}, moves executed: {done.moves_made}"
+        )
+    else:
+        session.out.row("Balancer did not run. See logs for details.")
+    return done.has_run
+
+
+def balance_switch(session: Session, on: Value) -> bool:
+    """Lets the cluster spread its regions by itself, or not; shows whether it did before.
+
+    balance_switch true
+    balance_switch false
+    """
+    before = session.store.admin.switch_balancer(on=to_bool(on, "the switch"))
+    session.out.row(f"Previous balancer state : {inspect_value(before)}")
+    return before
+
+
+def balancer_enabled(session: Session) -> bool:
+    """Says whether the cluster spreads its regions by itself.
+
+    balancer_enabled
+    """
+    answer = session.store.admin.report().is_balancing
+    session.out.row(inspect_value(answer))
+    return answer
+
+
+def list_liveservers(session: Session) -> None:
+    """Lists the servers that are alive.
+
+    list_liveservers
+    """
+    _print_servers(session, [server.name for server in session.store.admin.servers()])
+
+
+def list_deadservers(session: Session) -> None:
+    """Lists the servers that died.
+
+    list_deadservers
+    """
+    _print_servers(session, list(session.store.admin.report().dead_servers))
+
+
+def rit(session: Session) -> None:
+    """Lists the regions that are on their way from one server to another.
+
+    rit
+    """
+    moving = session.store.admin.report().in_transition
+    session.out.heading()
+    for each in moving:
+        session.out.row(f"{each.region} state={each.state}, table={each.table}")
+    session.out.footer()
+
+
+def _compact(session: Session, target: Value, family: Value, kind: Value, *, major: bool) -> None:
+    if kind not in (b"NORMAL", None):
+        raise InvalidRequest(
+            f"compactions of kind {inspect_value(kind)} are not known", hint="NORMAL"
+        )
+    chosen = None if family is None else to_text(family, "the family")
+    name = to_text(target, "the table or region")
+    admin = session.store.admin
+    if name in session.store.tables():
+        admin.compact(name, chosen, major=major, wait=False)
+    else:
+        admin.compact_region(region_by_name(session, target), chosen, major=major, wait=False)
+
+
+def _print_servers(session: Session, names: list[str]) -> None:
+    session.out.heading("SERVERNAME")
+    for name in names:
+        session.out.row(name)
+    session.out.footer()
+
+
+COMMANDS: dict[str, Command] = {
+    "balance_switch": balance_switch,
+    "balancer": balancer,
+    "balancer_enabled": balancer_enabled,
+    "compact": compact,
+    "compact_rs": compact_rs,
+    "compaction_state": compaction_state,
+    "flush": flush,
+    "list_deadservers": list_deadservers,
+    "list_liveservers": list_liveservers,
+    "major_compact": major_compact,
+    "rit": rit,
+}
