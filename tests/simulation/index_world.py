@@ -10,14 +10,20 @@ from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
 from tests.simulation.world import Faults, World
-from webtable.errors import NotUnique, RetryableError, WebTableError
+from webtable.errors import (
+    InvalidRequest,
+    NotUnique,
+    RetryableError,
+    StaleIndex,
+    WebTableError,
+)
 from webtable.records.index import Change, Entry, Facts, Index, IndexedTable, RowState
 from webtable.records.index_rules import REPAIR_AGE_MS
-from webtable.records.upkeep import verify
+from webtable.records.upkeep import build, verify
 from webtable.store.model import Row
 from webtable.store.scan import Scan
 
-__all__ = ["IndexWorld", "play"]
+__all__ = ["Broken", "BuildingWorld", "IndexWorld", "MakeTable", "play"]
 
 TABLE = "t"
 VALUE, COVER, MAIL, NUMBER = b"a:v", b"a:c", b"a:u", b"a:n"
@@ -69,7 +75,6 @@ class IndexWorld:
         self._make = make
         self._operations = 0
         self.history: dict[bytes, list[tuple[int, Facts]]] = {}
-        self.is_building = False
         # Where much happens in one place, little time is needed to get into each other's way.
         self.focus = self.chance.choice((*names, None))
         self.rows = [b"r%d" % n for n in range(self.chance.choice((1, 2, 2, 3)))]
@@ -102,7 +107,7 @@ class IndexWorld:
         states = self.history.setdefault(row, [])
         states.append((self.world.engine.number, facts))
         mail = facts.get(MAIL)
-        if mail is not None and BY_MAIL in self.names and not self.is_building:
+        if mail is not None and BY_MAIL in self.names:
             for other in self.rows:
                 if other != row and self.facts(other).get(MAIL) == mail:
                     raise Broken(f"{row!r} and {other!r} both have {mail!r}")
@@ -137,15 +142,16 @@ class IndexWorld:
                 if not _is_expected(error):
                     raise
                 continue
-            if all(facts.get(NUMBER) != number for _, facts in self.history.get(row, [])):
+            states = self.history.get(row, [])
+            if change.put and all(facts.get(NUMBER) != number for _, facts in states):
                 raise Broken(f"change {number!r} of {row!r} was acknowledged and never made")
 
     def _change(self, number: bytes) -> Change:
         chance = self.chance
         put = {NUMBER: number}
         delete: list[bytes] = []
-        if chance.random() < 0.1:
-            return Change(put=put, delete=(VALUE, COVER, MAIL))
+        if chance.random() < 0.15:
+            return Change(delete=(VALUE, COVER, MAIL, NUMBER))
         if self.focus != BY_MAIL and chance.random() < 0.7:
             count = chance.randrange(len(self.letters) + 1)
             put[VALUE] = bytes(chance.sample(list(self.letters), count))
@@ -237,9 +243,50 @@ class IndexWorld:
             self.read(self.quiet, name)
 
 
-def play(seed: int, *, tells: bool = False, **options: object) -> IndexWorld:
+class BuildingWorld(IndexWorld):
+    """A schedule in which an index is added to a table that has rows, and built beside writers."""
+
+    def __init__(self, seed: int, *, make: MakeTable = IndexedTable) -> None:
+        super().__init__(seed, make=make, names=(BY_MAIL,))
+
+    def populate(self) -> None:
+        """Adds rows that the new index does not know, then the tasks, one of which builds it."""
+        chance, scheduler = self.chance, self.world.scheduler
+        for n in range(chance.choice((1, 2))):
+            work = self._task(self.write, self.worker(), chance.randrange(1, 5))
+            scheduler.add(f"old writer {n}", work)
+        # They are gone, and nothing of theirs is on its way, before the index is there.
+        self.world.run()
+        self.quiet.write(self.rows[0], Change(put={VALUE: self.letters}))
+        self.names = (BY_MAIL, BY_VALUE)
+        self.quiet = self.worker()
+        self.quiet.create_tables()
+        assert self.quiet.state(BY_VALUE) == "building"
+        scheduler.add("builder", self._task(self.build, self.worker()))
+        super().populate()
+
+    def build(self, table: IndexedTable) -> None:
+        """Builds the index; whoever comes later finds it done."""
+        try:
+            build(table, BY_VALUE)
+        except InvalidRequest:
+            assert table.state(BY_VALUE) == "ready"
+
+    def check(self) -> None:
+        """Builds the index if its builder died, then compares everything."""
+        self.build(self.quiet)
+        super().check()
+
+
+def play(
+    seed: int,
+    *,
+    make: MakeTable = IndexedTable,
+    kind: type[IndexWorld] = IndexWorld,
+    tells: bool = False,
+) -> IndexWorld:
     """Plays one schedule; a broken promise is told with its seed and its story."""
-    world = IndexWorld(seed, **options)  # type: ignore[arg-type]
+    world = kind(seed, make=make)
     world.world.scheduler.tells = tells
     try:
         world.populate()
@@ -247,7 +294,7 @@ def play(seed: int, *, tells: bool = False, **options: object) -> IndexWorld:
         world.check()
     except (AssertionError, WebTableError) as error:
         if not tells:
-            play(seed, tells=True, **options)
+            play(seed, make=make, kind=kind, tells=True)
             raise AssertionError(f"seed {seed} failed once, and not again") from error
         story = "\n".join(world.world.scheduler.story)
         raise Broken(f"seed {seed}: {error!r}\n{story}") from error
@@ -255,7 +302,7 @@ def play(seed: int, *, tells: bool = False, **options: object) -> IndexWorld:
 
 
 def _is_expected(error: BaseException) -> bool:
-    """Whether a task may fail so: the store did not answer, or a key was taken."""
+    """Whether a task may fail so: the store did not answer, a key was taken, an index is built."""
     if isinstance(error, BaseExceptionGroup):
         return all(_is_expected(each) for each in error.exceptions)
-    return isinstance(error, (NotUnique, RetryableError))
+    return isinstance(error, (NotUnique, RetryableError, StaleIndex))

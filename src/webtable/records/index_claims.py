@@ -108,7 +108,7 @@ class Claims:
         value = encode_free(Revision(timestamp, self._home.new_token()))
         put = Put(gone.key, {gone.column: value}, timestamp=timestamp)
         table = self._home.store.table(gone.table)
-        return bool(table.check_and_mutate(gone.key, _unchanged(gone.column, stored), put))
+        return bool(table.check_and_mutate(gone.key, unchanged(gone.column, stored), put))
 
     def _swap(
         self, index: Index, key: bytes, stored: StoredClaim, value: bytes, revision: int
@@ -116,7 +116,7 @@ class Claims:
         timestamp = rules.claim_timestamp(revision, stored.timestamp)
         put = Put(key, {index.column: value}, timestamp=timestamp)
         table = self._home.store.table(index.table)
-        return bool(table.check_and_mutate(key, _unchanged(index.column, stored), put))
+        return bool(table.check_and_mutate(key, unchanged(index.column, stored), put))
 
 
 class Ledger:
@@ -171,7 +171,7 @@ class Ledger:
         return place.table, Put(place.key, {place.column: value}, timestamp=timestamp)
 
 
-def _unchanged(column: bytes, stored: StoredClaim) -> Check:
+def unchanged(column: bytes, stored: StoredClaim) -> Check:
     """The unique entry is still exactly what was read."""
     if stored.value is None:
         return Check.absent(column, unique=True)

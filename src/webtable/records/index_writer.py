@@ -58,7 +58,7 @@ class Writer:
 
     def __init__(self, home: IndexHome) -> None:
         self._home = home
-        self._claims = Claims(home)
+        self.claims = Claims(home)
 
     def write(
         self, items: Sequence[tuple[bytes, Change | Decide]], also: Sequence[tuple[str, Mutation]]
@@ -134,7 +134,7 @@ class Writer:
         for position, plan in plans.items():
             try:
                 for index, entry in plan.claims:
-                    self._claims.take(index, entry, plan.row, plan.revision)
+                    self.claims.take(index, entry, plan.row, plan.revision)
             except (NotUnique, CheckFailed) as error:
                 errors[position] = error
         return errors
@@ -197,7 +197,7 @@ class Writer:
         for job in jobs:
             for gone in job.gone:
                 if gone.is_claim:
-                    self._claims.free(gone, job.row, job.old_revision)
+                    self.claims.free(gone, job.row, job.old_revision)
         self._mutate(pair for job in jobs for pair in markers(job.gone, job.old_revision))
 
     def _clear(self, jobs: Iterable[_Job]) -> None:

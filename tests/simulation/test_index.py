@@ -1,0 +1,45 @@
+"""The index machinery keeps its promise in every schedule, whatever crashes or stalls."""
+
+from __future__ import annotations
+
+import os
+
+from tests.simulation.index_world import BuildingWorld, play
+
+SOAK = bool(os.environ.get("WEBTABLE_SOAK"))
+
+
+def test_schedules_keep_the_index_promise() -> None:
+    for seed in range(20_000 if SOAK else 500):
+        play(seed)
+
+
+def test_an_index_is_built_while_others_write() -> None:
+    for seed in range(10_000 if SOAK else 250):
+        play(seed, kind=BuildingWorld)
+
+
+def test_a_schedule_repeats_from_its_seed() -> None:
+    for seed in range(20):
+        first, second = play(seed, tells=True), play(seed, tells=True)
+        assert first.world.scheduler.story == second.world.scheduler.story
+        assert first.history == second.history
+
+
+def test_schedules_differ_and_go_through_what_they_should() -> None:
+    told = {seed: play(seed, tells=True).world.scheduler.story for seed in range(200)}
+    assert len({tuple(story) for story in told.values()}) == len(told)
+    words = " ".join(line for story in told.values() for line in story)
+    for event in (
+        "killed",
+        "is still on its way",
+        "a late write",
+        "the answer is lost",
+        "is lost on the way",
+        "major compaction of t_by_value",
+        "minor compaction of t_by_mail",
+        "world: it is",
+        "'again'",
+        "repairer 0: ('t_by_value', Delete(",
+    ):
+        assert event in words, event

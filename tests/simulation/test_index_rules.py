@@ -1,0 +1,184 @@
+"""Each rule of the index protocol is needed: without it, some schedule breaks the promise.
+
+A rule is taken out by replacing its one small function, or a step of the writer; never by a switch
+in the product.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import pytest
+
+from tests.simulation.index_world import Broken, BuildingWorld, IndexWorld, MakeTable, play
+from webtable.errors import WebTableError
+from webtable.records import index_claims, index_rules, index_writer
+from webtable.records.index import Entry, Index, IndexedTable
+from webtable.records.index_cells import Removal, Revision
+from webtable.records.index_claims import Claims, StoredClaim
+from webtable.records.index_plan import Plan
+from webtable.records.index_writer import Writer
+from webtable.store.mutation import Check, CompareOp, Delete, Mutation
+
+LIMIT = 20_000
+
+
+def broken_by(make: MakeTable = IndexedTable, kind: type[IndexWorld] = IndexWorld) -> str:
+    """Returns what the first schedule that breaks a promise says."""
+    for seed in range(LIMIT):
+        try:
+            play(seed, make=make, kind=kind)
+        except Broken as broken:
+            return str(broken).partition("\n")[0]
+    raise AssertionError(f"{LIMIT:,} schedules pass without the rule")
+
+
+def test_the_token_in_the_revision_cell() -> None:
+    # Two writers choose the same number, the answer to one is lost: both believe they won.
+    class WithoutToken(IndexedTable):
+        def __init__(self, *arguments: Any, **options: Any) -> None:
+            super().__init__(*arguments, **{**options, "tokens": lambda: bytes(8)})
+
+    assert "was acknowledged and never made" in broken_by(WithoutToken)
+
+
+def test_revisions_only_grow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(index_rules, "new_revision", lambda now_ms, old: now_ms)
+    assert broken_by()
+
+
+def test_a_deleted_row_keeps_its_revision() -> None:
+    class Forgetful(Plan):
+        def mutations(self, *, keeps_pending: bool = True) -> list[Mutation]:
+            made = super().mutations(keeps_pending=keeps_pending)
+            if not self.facts:
+                made.append(Delete(self.row, timestamp=self.revision.number))
+            return made
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(index_writer, "Plan", Forgetful)
+        assert broken_by()
+
+
+def test_entries_come_before_the_row() -> None:
+    class RowFirst(Writer):
+        def make(self, plans: Sequence[Plan]) -> list[bool | WebTableError]:
+            won = self.swap_rows(plans)
+            made = [plan for plan, result in zip(plans, won, strict=True) if result is True]
+            self.put_entries(made)
+            self.clean_up(made)
+            return won
+
+    assert "misses" in broken_by(_with(RowFirst))
+
+
+def test_the_check_of_the_reader(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(index_rules, "is_current", lambda entry, entries: True)
+    assert "which it did not have" in broken_by()
+
+
+def test_markers_stand_at_the_old_revision(monkeypatch: pytest.MonkeyPatch) -> None:
+    def markers(gone: Iterable[Removal], old_revision: int) -> Iterator[tuple[str, Delete]]:
+        for table, key, column, is_claim in gone:
+            if not is_claim:
+                yield table, Delete(key).column(column)
+
+    monkeypatch.setattr(index_writer, "markers", markers)
+    assert "miss" in broken_by()
+
+
+def test_the_age_limit_of_repair(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(index_rules, "is_abandoned", lambda timestamp, now_ms: True)
+    assert "misses" in broken_by()
+
+
+def test_a_worker_drops_a_write_that_is_too_old(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(index_rules, "may_still_write", lambda chosen_ms, now_ms: True)
+    assert "miss" in broken_by()
+
+
+def test_writers_keep_all_entries_of_an_index_that_is_built() -> None:
+    class OnlyChanges(IndexedTable):
+        def __init__(self, *arguments: Any, **options: Any) -> None:
+            super().__init__(*arguments, **options)
+            self.ready = set(self.indexes)
+
+        def state(self, name: str) -> Any:
+            self.ready.discard(name)
+            state = super().state(name)
+            self.ready.add(name)
+            return state
+
+    assert "miss" in broken_by(OnlyChanges, BuildingWorld)
+
+
+# Unique entries
+
+
+def test_a_unique_entry_is_never_deleted() -> None:
+    class Deleting(Claims):
+        def release(self, gone: Removal, stored: StoredClaim, revision: int) -> bool:
+            timestamp = index_rules.claim_timestamp(revision, stored.timestamp)
+            delete = Delete(gone.key, timestamp=timestamp).column(gone.column)
+            check = index_claims.unchanged(gone.column, stored)
+            table = self._home.store.table(gone.table)
+            return bool(table.check_and_mutate(gone.key, check, delete))
+
+    assert broken_by(_with(claims=Deleting))
+
+
+def test_a_unique_entry_is_changed_only_from_its_exact_value(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def there(column: bytes, stored: StoredClaim) -> Check:
+        if stored.value is None:
+            return Check.absent(column)
+        return Check(column, CompareOp.NOT_EQUAL, b"something else")
+
+    monkeypatch.setattr(index_claims, "unchanged", there)
+    assert "both have" in broken_by()
+
+
+def test_a_unique_entry_is_stamped_after_the_stored_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(index_rules, "claim_timestamp", lambda revision, stored: revision)
+    assert broken_by()
+
+
+def test_each_attempt_renews_its_claim() -> None:
+    class Trusting(Claims):
+        def take(self, index: Index, entry: Entry, row: bytes, revision: Revision) -> None:
+            if self.read(index.table, entry.key, index.column).owner != row:
+                super().take(index, entry, row, revision)
+
+    assert broken_by(_with(claims=Trusting))
+
+
+def test_who_takes_over_first_moves_the_revision_of_the_owner() -> None:
+    class Hasty(Claims):
+        def move_owner(self, state: object) -> bool:
+            return True
+
+    assert broken_by(_with(claims=Hasty))
+
+
+def test_a_removal_frees_only_what_the_row_had(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        index_rules, "may_free", lambda claim, row, old_revision: claim.owner == row
+    )
+    assert broken_by()
+
+
+def _with(
+    writer: Callable[[IndexedTable], Writer] = Writer,
+    claims: Callable[[IndexedTable], Claims] = Claims,
+) -> MakeTable:
+    """Returns an indexed table with another writer, or other claims."""
+
+    class Changed(IndexedTable):
+        def _writer(self) -> Writer:
+            made = writer(self)
+            made.claims = claims(self)
+            return made
+
+    return Changed
