@@ -2,5 +2,5 @@
 
 `rules` has what each filter does to cells, `row_rules` to rows, `lists` how they are combined,
 `comparing` and `java_regex` the comparators, and `reading` walks through the store with them;
-`whole_rows` spares that walk where a filter decides about whole rows.
+`deciding` and `whole_rows` spare that walk where a filter can be asked about whole rows.
 """
