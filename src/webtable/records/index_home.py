@@ -21,7 +21,8 @@ class IndexHome:
 
     Args:
         table: the indexed table; its families `columns` and `cells` must keep at least one version.
-        columns: the families and columns that are facts; empty means the whole row.
+        columns: the families and columns that are facts; empty means the whole row. Every write
+            reads them first, so name only what the indexes look at.
         cells: the family and the beginning of the two columns that the machinery keeps in each
             row, `rev` and `pending`.
         prefix: what the keys of the indexed rows begin with, where the table holds others too.
@@ -48,6 +49,7 @@ class IndexHome:
         self.store = store
         self.name = table
         self.indexes = {index.name: index for index in indexes}
+        self.has_unique = any(index.is_unique for index in self.indexes.values())
         self.revision_column = cells + b"rev"
         self.pending_column = cells + b"pending"
         self.clock: Clock = clock or SystemClock()

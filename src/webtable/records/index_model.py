@@ -79,26 +79,26 @@ class Index:
         self._entries = entries
 
     def entries(self, row: bytes, facts: Facts) -> dict[Entry, None]:
-        """Returns the entries that a row with these facts has, each once, in their order.
+        """Returns the entries that a row with these facts has, each once, in their order."""
+        return dict.fromkeys(self._entries(row, facts)) if facts else {}
+
+    def check_entry(self, entry: Entry, row: bytes) -> None:
+        """Makes sure that an entry can be stored.
 
         Raises:
-            InvalidRequest: the index's function gave an entry that cannot be one.
+            InvalidRequest: the index's function gave one that cannot.
         """
-        if not facts:
-            return {}
-        entries = dict.fromkeys(self._entries(row, facts))
-        for entry in entries:
-            if not entry.key.startswith(self.prefix) or not entry.key:
-                raise InvalidRequest(
-                    f"index '{self.name}' gave the key {entry.key!r:.80} for row {row!r:.80}",
-                    hint=f"its keys begin with {self.prefix!r}, and none is empty",
-                )
-            if self.is_unique and entry.cover:
-                raise InvalidRequest(
-                    f"the unique index '{self.name}' covers something",
-                    hint="a unique entry leads to one row; read that",
-                )
-        return entries
+        key, cover = entry
+        if not key or not key.startswith(self.prefix):
+            raise InvalidRequest(
+                f"index '{self.name}' gave the key {key!r:.80} for row {row!r:.80}",
+                hint=f"its keys begin with {self.prefix!r}, and none is empty",
+            )
+        if cover and self.is_unique:
+            raise InvalidRequest(
+                f"the unique index '{self.name}' covers something",
+                hint="a unique entry leads to one row; read that",
+            )
 
     def schema(self, state: IndexState) -> TableSchema:
         """Returns the schema of a table that holds this index alone."""

@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from webtable.records import index_rules as rules
 from webtable.records.index_cells import Removal, Revision, encode_pending, encode_revision
 from webtable.records.index_home import IndexHome
 from webtable.records.index_model import Change, Entry, Index, RowState
+from webtable.records.index_rules import Clock
 from webtable.store.mutation import Check, Delete, Mutation, Put
 
-__all__ = ["Plan", "markers"]
+__all__ = ["Moment", "Plan", "markers"]
+
+
+class Moment(NamedTuple):
+    """When the revisions of attempts were chosen."""
+
+    now_ms: int
+    elapsed_ms: int
+
+    @classmethod
+    def by(cls, clock: Clock) -> Moment:
+        """Returns what a clock shows."""
+        return cls(clock.now_ms(), clock.elapsed_ms())
 
 
 class Plan:
@@ -25,15 +39,17 @@ class Plan:
         "gone",
         "put_entries",
         "revision",
+        "row",
         "state",
     )
 
-    def __init__(self, home: IndexHome, state: RowState, change: Change) -> None:
+    def __init__(self, home: IndexHome, state: RowState, change: Change, moment: Moment) -> None:
         self._home = home
         self._change = change
         self.state = state
-        self.chosen_ms = home.clock.elapsed_ms()
-        number = rules.new_revision(home.clock.now_ms(), state.revision.number)
+        self.row = state.row
+        self.chosen_ms = moment.elapsed_ms
+        number = rules.new_revision(moment.now_ms, state.revision.number)
         self.revision = Revision(number, home.new_token())
         self.facts = change.facts_after(state.facts)
         self.put_entries: list[tuple[str, Put]] = []
@@ -42,14 +58,9 @@ class Plan:
         for index in home.indexes.values():
             self._compare(index)
 
-    @property
-    def row(self) -> bytes:
-        """The row's key."""
-        return self.state.row
-
     def _compare(self, index: Index) -> None:
         """Finds out which entries of an index come and go."""
-        row = self.state.row
+        row, number = self.row, self.revision.number
         old = index.entries(row, self.state.facts)
         new = index.entries(row, self.facts)
         # An index that is being built, or whose entries expire, may lack what the row had.
@@ -59,16 +70,17 @@ class Plan:
         for entry in new:
             if entry in old and not puts_all:
                 continue
+            index.check_entry(entry, row)
             if index.is_unique:
                 self.claims.append((index, entry))
             else:
-                values = {index.column + entry.cover: row}
-                put = Put(entry.key, values, timestamp=self.revision.number)
+                key, cover = entry
+                put = Put(key, {index.column + cover: row}, timestamp=number)
                 self.put_entries.append((index.table, put))
-        for key, cover in old:
-            if Entry(key, cover) not in new:
-                column = index.column + cover
-                self.gone.append(Removal(index.table, key, column, index.is_unique))
+        for entry in old:
+            if entry not in new:
+                key, cover = entry
+                self.gone.append(Removal(index.table, key, index.column + cover, index.is_unique))
 
     def check(self) -> Check:
         """The row's revision cell is still the one that was read, all of it."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections import deque
 from collections.abc import Iterable
 from typing import Protocol
 
@@ -61,7 +62,18 @@ def new_revision(now_ms: int, old: int) -> int:
 
 def new_token() -> bytes:
     """Two writers who choose the same number still write different cells."""
-    return os.urandom(TOKEN_BYTES)
+    try:
+        return _tokens.pop()
+    except IndexError:
+        # A call to the system for each would cost as much as the rest of a small write.
+        drawn = os.urandom(TOKEN_BYTES * 256)
+        _tokens.extend(drawn[at : at + TOKEN_BYTES] for at in range(0, len(drawn), TOKEN_BYTES))
+        return os.urandom(TOKEN_BYTES)
+
+
+_tokens: deque[bytes] = deque()
+# A child process must not use the tokens of its parent.
+os.register_at_fork(after_in_child=_tokens.clear)
 
 
 def may_still_write(chosen_ms: int, now_ms: int) -> bool:

@@ -28,7 +28,7 @@ from webtable.records.index_cells import Removal, decode_pending
 from webtable.records.index_claims import Claims, Ledger
 from webtable.records.index_home import IndexHome
 from webtable.records.index_model import Change, Decide, RowState
-from webtable.records.index_plan import Plan, markers
+from webtable.records.index_plan import Moment, Plan, markers
 from webtable.store.mutation import Mutation, Put
 from webtable.store.store import Store
 
@@ -110,11 +110,12 @@ class Writer:
         """Makes one attempt for each row; returns the positions of those that others changed."""
         states = self._home.read_states([items[position][0] for position in turn])
         self.finish(states)
+        moment = Moment.by(self._home.clock)
         plans: dict[int, Plan] = {}
         for position, state in zip(turn, states, strict=True):
             change = _decided(items[position][1], state)
             if change is not None:
-                plans[position] = Plan(self._home, state, change)
+                plans[position] = Plan(self._home, state, change, moment)
         for position, error in self._take_claims(plans).items():
             outcomes[position] = error
             del plans[position]
@@ -232,40 +233,45 @@ class Writer:
         """Writes rows, their entries and what goes with them in one commit, under a lock."""
         outcomes: list[Outcome] = []
         writes: list[tuple[str, Mutation]] = list(also)
+        has_failed = False
         with commit_lock(self._home.store):
             rows = list(dict.fromkeys(row for row, _ in items))
             states = dict(zip(rows, self._home.read_states(rows), strict=True))
             ledger = Ledger(self._home, states)
+            moment = Moment.by(self._home.clock)
+            looks_back = len(rows) < len(items) or self._home.has_unique
             for row, item in items:
                 change = _decided(item, states[row])
                 if change is None:
                     outcomes.append(None)
                     continue
-                plan = Plan(self._home, states[row], change)
+                plan = Plan(self._home, states[row], change, moment)
                 try:
-                    claims = ledger.claim(plan)
+                    self._add(writes, plan, ledger)
                 except NotUnique as error:
+                    has_failed = True
                     outcomes.append(error)
                     continue
-                writes += self._whole(plan, claims)
-                states[row] = plan.after()
+                if looks_back:
+                    states[row] = plan.after()
                 outcomes.append(plan.revision.number)
-            has_failed = any(isinstance(outcome, WebTableError) for outcome in outcomes)
             if writes and not (also and has_failed):
                 self._home.store.commit(writes)
         return outcomes
 
-    def _whole(self, plan: Plan, claims: list[tuple[str, Put]]) -> list[tuple[str, Mutation]]:
-        """Returns everything that one row's write consists of."""
-        writes: list[tuple[str, Mutation]] = [*plan.put_entries, *claims]
+    def _add(self, writes: list[tuple[str, Mutation]], plan: Plan, ledger: Ledger) -> None:
+        """Adds everything that one row's write consists of."""
+        state, name = plan.state, self._home.name
+        if plan.claims or plan.gone:
+            writes += ledger.claim(plan)
+        writes += plan.put_entries
         if plan.gone:
-            writes += markers(plan.gone, plan.state.revision.number)
-        if plan.state.pending:  # from a copy of a store on a cluster
-            old, gone = decode_pending(plan.state.pending)
+            writes += markers(plan.gone, state.revision.number)
+        if state.pending:  # from a copy of a store on a cluster
+            old, gone = decode_pending(state.pending)
             writes += markers(gone, old)
-        name = self._home.name
-        writes += [(name, mutation) for mutation in plan.mutations(keeps_pending=False)]
-        return writes
+        for mutation in plan.mutations(keeps_pending=False):
+            writes.append((name, mutation))
 
 
 class _Job(NamedTuple):
