@@ -45,6 +45,7 @@ __all__ = [
     "is_under",
     "key_form",
     "key_scheme",
+    "reversed_host",
 ]
 
 SALT_SPLITS = tuple(b"%x0" % digit for digit in range(1, 16))
@@ -91,7 +92,7 @@ def from_key_form(form: str) -> str:
     host, *rest = (origin[:inside] + origin[inside:].replace(":", "\n")).split("\n")
     scheme = "http" if rest[:1] == ["http"] else "https"
     port = "".join(f":{each}" for each in rest if each != "http")
-    return f"{scheme}://{_reversed(host)}{port}{path}"
+    return f"{scheme}://{reversed_host(host)}{port}{path}"
 
 
 class KeyScheme(ABC):
@@ -203,14 +204,15 @@ def is_under(url: str, host: str, *, with_subdomains: bool = True) -> bool:
 
 def _origin(parts: UrlParts) -> str:
     scheme, host, port, _ = parts
-    origin = _reversed(host)
+    origin = reversed_host(host)
     if scheme == "http":
         origin += ":http"
     return f"{origin}:{port}" if port else origin
 
 
 @lru_cache(_CACHED_HOSTS)
-def _reversed(host: str) -> str:
+def reversed_host(host: str) -> str:
+    """Returns a host with its last part first; an address as it is."""
     if host.startswith("[") or host.replace(".", "").isdigit():
         return host
     return ".".join(reversed(host.split(".")))
@@ -227,7 +229,7 @@ def _digest(url: str) -> str:
 def _host_ranges(
     before: str, host: str, separator: str, *, with_subdomains: bool
 ) -> list[KeyRange]:
-    start = before + _reversed(host)
+    start = before + reversed_host(host)
     # What may follow a host: a deeper host, a scheme or port, the path. Between them lie digits,
     # which would be of a neighbour: example2.com beside example.com.
     following = {separator, ":", "."} if with_subdomains else {separator, ":"}

@@ -10,12 +10,18 @@ from __future__ import annotations
 
 import hashlib
 from functools import lru_cache
+from importlib import resources
 
 from publicsuffixlist import PublicSuffixList
 
-__all__ = ["Suffixes"]
+__all__ = ["Suffixes", "newest_list"]
 
 _CACHED_HOSTS = 65_536
+
+
+def newest_list() -> str:
+    """Returns the public suffix list that is installed, for stores that are made now."""
+    return (resources.files("publicsuffixlist") / "public_suffix_list.dat").read_text("utf-8")
 
 
 class Suffixes:

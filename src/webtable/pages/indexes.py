@@ -1,0 +1,119 @@
+"""The indexes over pages, all of them, and how their keys are made.
+
+Each is a table of entries `ref:rowkey` = the row key of the page. With readable keys:
+
+    webtable_time_idx     20260901_com.example_about                    day of last_modified
+    webtable_size_idx     0010KB_medium_000000004711_com.example_about  size in bytes
+    webtable_link_idx     inlinks_05_000000000004_com.example_about     links to it, and
+                          outlinks_10_000000000007_com.example_about    links on it
+    webtable_url_idx      9c1185a5c5e9fc54_com.example_about            MD5 of the URL
+    webtable_domain_idx   com.example_20260901_com.example_about        registered domain, and day
+    webtable_status_idx   200_com.example_about                         status
+    webtable_digest_idx   sha1:3I42H…_com.example_about                 digest
+
+With salted keys the salt of the row stands in front, `a1:20260901_a1:com.example/about`, so that
+no region gets all that is written today; who reads collates the salts.
+On-disk: changing this needs a new format version. Frozen by tests/pages/test_indexes.py.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+
+from webtable.pages.keys import KeyScheme, SaltedKeys, reversed_host
+from webtable.pages.suffixes import Suffixes
+from webtable.pages.urls import split_url
+from webtable.records.index import Entry, Facts, Index
+
+__all__ = ["LINK_BUCKETS", "SIZE_BUCKETS", "link_bucket", "page_indexes", "size_bucket"]
+
+COVER = b"rowkey"
+SIZE_BUCKETS = ("0001KB_small", "0010KB_medium", "0100KB_large", "1000KB_huge")
+"""The seed's buckets, with names that sort by size."""
+LINK_BUCKETS = ("00", "02", "05", "10", "99")
+
+_DIGITS = 12
+_URL, _MODIFIED, _SIZE, _STATUS, _DIGEST = (
+    b"metadata:url",
+    b"metadata:last_modified",
+    b"metadata:size",
+    b"metadata:status_code",
+    b"metadata:digest",
+)
+_COUNTS = {b"inlinks": b"metadata:inlinks", b"outlinks": b"metadata:outlinks"}
+
+
+def size_bucket(size: int) -> str:
+    """Returns the bucket of a size in bytes.
+
+    >>> size_bucket(999), size_bucket(1_000), size_bucket(99_999), size_bucket(100_000)
+    ('0001KB_small', '0010KB_medium', '0100KB_large', '1000KB_huge')
+    """
+    return SIZE_BUCKETS[(size >= 1_000) + (size >= 10_000) + (size >= 100_000)]
+
+
+def link_bucket(count: int) -> str:
+    """Returns the bucket of a number of links.
+
+    >>> [link_bucket(count) for count in (0, 1, 2, 3, 5, 6, 10, 11)]
+    ['00', '02', '02', '05', '05', '10', '10', '99']
+    """
+    return LINK_BUCKETS[(count > 0) + (count > 2) + (count > 5) + (count > 10)]
+
+
+def page_indexes(keys: KeyScheme, suffixes: Suffixes) -> list[Index]:
+    """Returns the declarations of all indexes of pages with such keys."""
+    salt_bytes = 3 if isinstance(keys, SaltedKeys) else 0
+
+    def declared(name: str, parts: Callable[[Facts], Iterator[bytes]]) -> Index:
+        def entries(row: bytes, facts: Facts) -> Iterator[Entry]:
+            salt = row[:salt_bytes]
+            for part in parts(facts):
+                yield Entry(b"%b%b_%b" % (salt, part, row), COVER)
+
+        return Index(f"webtable_{name}_idx", entries, family="ref")
+
+    def by_domain(facts: Facts) -> Iterator[bytes]:
+        if url := facts.get(_URL):
+            domain = suffixes.registered_domain(split_url(url.decode()).host)
+            for day in _by_time(facts):
+                yield b"%b_%b" % (reversed_host(domain).encode(), day)
+
+    return [
+        declared("time", _by_time),
+        declared("size", _by_size),
+        declared("link", _by_links),
+        declared("url", _by_url),
+        declared("domain", by_domain),
+        declared("status", lambda facts: _present(facts, _STATUS)),
+        declared("digest", lambda facts: _present(facts, _DIGEST)),
+    ]
+
+
+def _present(facts: Facts, column: bytes) -> Iterator[bytes]:
+    if value := facts.get(column):
+        yield value
+
+
+def _by_time(facts: Facts) -> Iterator[bytes]:
+    if value := facts.get(_MODIFIED):
+        yield value[:10].replace(b"-", b"")
+
+
+def _by_size(facts: Facts) -> Iterator[bytes]:
+    if value := facts.get(_SIZE):
+        size = int(value)
+        yield f"{size_bucket(size)}_{size:0{_DIGITS}}".encode()
+
+
+def _by_links(facts: Facts) -> Iterator[bytes]:
+    for kind, column in _COUNTS.items():
+        if value := facts.get(column):
+            count = int(value)
+            yield b"%b_%b" % (kind, f"{link_bucket(count)}_{count:0{_DIGITS}}".encode())
+
+
+def _by_url(facts: Facts) -> Iterator[bytes]:
+    if value := facts.get(_URL):
+        yield hashlib.md5(value, usedforsecurity=False).hexdigest()[:16].encode()

@@ -1,0 +1,137 @@
+"""Pages as values: what is to be stored of a capture, and what a page is when it is read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, NamedTuple, TypeAlias
+
+import msgspec
+
+from webtable.pages.cells import encode_time
+from webtable.pages.history import CaptureNote
+
+__all__ = [
+    "NewCapture",
+    "Outcome",
+    "Page",
+    "PageContent",
+    "PageInfo",
+    "info_of",
+    "metadata_of",
+    "page_of",
+]
+
+Outcome: TypeAlias = Literal["new", "changed", "unchanged", "older"]
+"""What a capture was: of a page not seen before; of the newest state of a page, which differs from
+the one before or not; or older than what is stored."""
+
+
+class PageInfo(NamedTuple):
+    """What the body of a page says about it.
+
+    `links` has a line a link: target, rel and anchor with tabs between; `link_count` says how many
+    different targets there are.
+    """
+
+    title: str = ""
+    charset: str = ""
+    canonical: str = ""
+    robots: str = ""
+    links: str = ""
+    link_count: int = 0
+
+
+class NewCapture(NamedTuple):
+    """A capture to be stored. A body of None: there is none, or it is too large to be kept."""
+
+    url: str
+    note: CaptureNote
+    body: bytes | None
+    info: PageInfo | None
+
+
+class Page(msgspec.Struct, frozen=True, kw_only=True):
+    """What the newest capture of a page said. Empty texts: it said nothing."""
+
+    url: str
+    row_key: str
+    title: str
+    status: int
+    last_modified: str
+    fetched: str
+    size: int
+    type: str
+    digest: str
+    charset: str
+    canonical: str
+    redirect: str
+    robots: str
+    outlinks: int
+    inlinks: int | None
+    """None while no link index counts them."""
+
+
+class PageContent(NamedTuple):
+    """A page as it was at some time: its capture, and its body where that is stored."""
+
+    note: CaptureNote
+    body: bytes | None
+
+
+def metadata_of(capture: NewCapture, info: PageInfo, modified: int) -> dict[bytes, bytes]:
+    """Returns every column of `metadata` that a newest capture writes; empty means absent."""
+    note = capture.note
+    texts = {
+        "url": capture.url,
+        "title": info.title,
+        "status_code": str(note.status),
+        "last_modified": encode_time(modified),
+        "fetched": encode_time(note.time),
+        "size": str(note.size),
+        "type": note.type,
+        "digest": note.digest,
+        "charset": info.charset,
+        "canonical": info.canonical,
+        "redirect": note.redirect,
+        "robots": info.robots,
+        "outlinks": str(info.link_count if note.is_ok else 0),
+    }
+    return {f"metadata:{name}".encode(): text.encode() for name, text in texts.items()}
+
+
+def info_of(facts: Mapping[bytes, bytes]) -> PageInfo:
+    """Returns what a row's metadata has of its body's information, all but the links."""
+    get = facts.get
+    title, charset, canonical, robots = (
+        get(f"metadata:{name}".encode(), b"").decode()
+        for name in ("title", "charset", "canonical", "robots")
+    )
+    return PageInfo(title, charset, canonical, robots)
+
+
+def page_of(row_key: bytes, facts: Mapping[bytes, bytes]) -> Page | None:
+    """Returns the page that a row is; None where its metadata has no URL."""
+
+    def text(name: str) -> str:
+        return facts.get(f"metadata:{name}".encode(), b"").decode()
+
+    if not text("url"):
+        return None
+    inlinks = text("inlinks")
+    return Page(
+        url=text("url"),
+        row_key=row_key.decode("ascii", "backslashreplace"),
+        title=text("title"),
+        status=int(text("status_code") or 0),
+        last_modified=text("last_modified"),
+        fetched=text("fetched"),
+        size=int(text("size") or 0),
+        type=text("type"),
+        digest=text("digest"),
+        charset=text("charset"),
+        canonical=text("canonical"),
+        redirect=text("redirect"),
+        robots=text("robots"),
+        outlinks=int(text("outlinks") or 0),
+        inlinks=int(inlinks) if inlinks else None,
+    )

@@ -1,0 +1,78 @@
+"""The tables of a store of pages: the main one, in two profiles, and what a store remembers.
+
+| family     | cells                                  | `live`               | `archive` |
+|------------|----------------------------------------|----------------------|-----------|
+| `content`  | html, the body as received; its digest | 3 versions, 90 days  | all       |
+| `metadata` | what the newest capture said; rev      | 1, for ever          | the same  |
+| `outlinks` | urls, count; the digest they are of    | 2 (1 kept), 180 days | all       |
+| `inlinks`  | count                                  | 2 (1 kept), 180 days | all       |
+| `captures` | a small cell a capture                 | 1, for ever          | the same  |
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from webtable.store.schema import Compression, Family, TableSchema
+
+__all__ = [
+    "CAPTURES",
+    "CONTENT",
+    "METADATA",
+    "OUTLINKS",
+    "PROFILES",
+    "SETTINGS_TABLE",
+    "TABLE",
+    "Profile",
+    "pages_schema",
+    "settings_schema",
+]
+
+Profile: TypeAlias = Literal["live", "archive"]
+
+PROFILES: tuple[Profile, ...] = ("live", "archive")
+TABLE = "webtable"
+SETTINGS_TABLE = "webtable_settings"
+CONTENT, METADATA, OUTLINKS, INLINKS, CAPTURES = (
+    "content",
+    "metadata",
+    "outlinks",
+    "inlinks",
+    "captures",
+)
+
+_DAY = 86_400
+_ALL_VERSIONS = 2**31 - 1
+
+
+def pages_schema(profile: Profile, *, is_embedded: bool) -> TableSchema:
+    """Returns the schema of the main table."""
+    # Region servers have GZ without further libraries; RocksDB has ZSTD, which is quicker.
+    packed: Compression = "ZSTD" if is_embedded else "GZ"
+    if profile == "live":
+        content = Family(name=CONTENT, versions=3, ttl_seconds=90 * _DAY, compression=packed)
+        outlinks, inlinks = (
+            Family(
+                name=name,
+                versions=2,
+                min_versions=1,
+                ttl_seconds=180 * _DAY,
+                compression=packed,
+            )
+            for name in (OUTLINKS, INLINKS)
+        )
+    else:
+        content, outlinks, inlinks = (
+            Family(name=name, versions=_ALL_VERSIONS, compression=packed)
+            for name in (CONTENT, OUTLINKS, INLINKS)
+        )
+    metadata, captures = (
+        Family(name=name, compression=packed, data_block_encoding="FAST_DIFF")
+        for name in (METADATA, CAPTURES)
+    )
+    return TableSchema(name=TABLE, families=(content, metadata, outlinks, inlinks, captures))
+
+
+def settings_schema() -> TableSchema:
+    """Returns the schema of the table in which a store keeps how it was made."""
+    return TableSchema(name=SETTINGS_TABLE, families=(Family(name="a"),))

@@ -1,0 +1,178 @@
+"""`PageTable`: a store of pages, made, opened, written and read."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+
+from webtable.errors import AlreadyExists, FormatVersionError, InvalidRequest, NotFound
+from webtable.pages import schema
+from webtable.pages.history import counting, visible_at
+from webtable.pages.indexes import page_indexes
+from webtable.pages.keys import SALT_SPLITS, KeyScheme, SaltedKeys, key_scheme
+from webtable.pages.page import NewCapture, Outcome, Page, PageContent, page_of
+from webtable.pages.schema import PROFILES, SETTINGS_TABLE, TABLE, Profile
+from webtable.pages.suffixes import Suffixes, newest_list
+from webtable.pages.writing import BODY, Parse, RowWrite, read_history
+from webtable.records.index import IndexedTable
+from webtable.store.store import Store
+
+__all__ = ["PageTable"]
+
+FORMAT = "1"
+_SETTINGS_ROW = b"pages"
+_METADATA = (b"metadata",)
+
+
+class PageTable:
+    """The pages of a store. Made by `create` or `open`; share it between threads.
+
+    Attributes:
+        keys: how the pages are keyed.
+        profile: how long versions are kept.
+        suffixes: the public suffix list that the store was made with.
+        rows: the main table with its indexes.
+    """
+
+    def __init__(
+        self, store: Store, keys: KeyScheme, profile: Profile, suffixes: Suffixes, parse: Parse
+    ) -> None:
+        self.store = store
+        self.keys = keys
+        self.profile = profile
+        self.suffixes = suffixes
+        self.rows = IndexedTable(
+            store, TABLE, page_indexes(keys, suffixes), columns=_METADATA, cells=b"metadata:"
+        )
+        self._parse = parse
+        self._schema = store.describe_table(TABLE)
+
+    @classmethod
+    def create(
+        cls,
+        store: Store,
+        parse: Parse,
+        *,
+        keys: str | None = None,
+        profile: str = "live",
+    ) -> PageTable:
+        """Makes the tables of a store of pages, and opens it.
+
+        Args:
+            parse: what reads a stored body again, where a capture refers to it.
+            keys: `readable` or `salted`; None: readable in an embedded store, salted on a cluster.
+            profile: `live` or `archive`.
+
+        Raises:
+            AlreadyExists: the store has pages already.
+        """
+        is_embedded = store.capabilities.atomic_commits
+        if profile not in PROFILES:
+            raise InvalidRequest(f"no profile is called '{profile}'", hint="take live or archive")
+        suffixes = Suffixes(newest_list())
+        scheme = key_scheme(keys or ("readable" if is_embedded else "salted"), suffixes)
+        tables = set(store.tables())
+        if SETTINGS_TABLE in tables:
+            raise AlreadyExists(
+                "store of pages", store.location, hint="open it, or drop its tables"
+            )
+        splits = SALT_SPLITS if isinstance(scheme, SaltedKeys) else ()
+        if TABLE not in tables:  # a creation that was cut off goes on where it was
+            described = schema.pages_schema(profile, is_embedded=is_embedded)
+            store.create_table(described, splits=splits)
+        for index in page_indexes(scheme, suffixes):
+            if index.table not in tables:
+                store.create_table(index.schema("ready"), splits=splits)
+        # The settings come last: they say that everything else is there.
+        settings = store.create_table(schema.settings_schema())
+        settings.put(
+            _SETTINGS_ROW,
+            {
+                b"a:format": FORMAT.encode(),
+                b"a:keys": scheme.name.encode(),
+                b"a:profile": profile.encode(),
+                b"a:suffixes": zlib.compress(suffixes.text.encode(), 9),
+            },
+        )
+        return cls.open(store, parse)
+
+    @classmethod
+    def open(cls, store: Store, parse: Parse) -> PageTable:
+        """Opens a store of pages.
+
+        Raises:
+            NotFound: the store has no pages.
+            FormatVersionError: they are of a newer format.
+        """
+        found = None
+        if SETTINGS_TABLE in store.tables():
+            found = store.table(SETTINGS_TABLE).get(_SETTINGS_ROW)
+        if found is None:
+            raise NotFound(
+                "store of pages", store.location, hint="make it with `webtable init`, then load"
+            )
+        values = found.values()
+        if values.get(b"a:format") != FORMAT.encode():
+            raise FormatVersionError(
+                f"the pages of store '{store.location}' have format "
+                f"{values.get(b'a:format', b'')!r}, this version knows {FORMAT}",
+                hint="use a newer webtable",
+            )
+        suffixes = Suffixes(zlib.decompress(values[b"a:suffixes"]).decode())
+        keys = key_scheme(values[b"a:keys"].decode(), suffixes)
+        profile: Profile = "archive" if values[b"a:profile"] == b"archive" else "live"
+        return cls(store, keys, profile, suffixes, parse)
+
+    # Writing
+
+    def store_captures(self, captures: Sequence[NewCapture]) -> list[Outcome]:
+        """Stores captures, in any order, each once however often it comes.
+
+        Returns what each was. In an embedded store all of it is one commit.
+
+        Raises:
+            BatchError: some pages were not written; it names their positions.
+        """
+        by_row: dict[bytes, list[NewCapture]] = {}
+        for capture in captures:
+            by_row.setdefault(self.keys.row_key(capture.url), []).append(capture)
+        writes = {
+            row: RowWrite(self.rows.table, self._schema, mine, self._parse)
+            for row, mine in by_row.items()
+        }
+        self.rows.write_many(list(writes.items()))
+        return [
+            writes[self.keys.row_key(each.url)].outcomes[each.note.time, each.note.digest]
+            for each in captures
+        ]
+
+    # Reading
+
+    def page(self, url: str) -> Page | None:
+        """Returns what the newest capture of a page said; None when there is none."""
+        row = self.keys.row_key(url)
+        found = self.rows.table.get(row, _METADATA)
+        return None if found is None else page_of(row, found.values())
+
+    def content(self, url: str, as_of: int | None = None) -> PageContent | None:
+        """Returns a page as it was at a second, the newest one by default.
+
+        None when the page was not captured by then. The body is None where it was never stored,
+        or is not kept any more.
+        """
+        row = self.keys.row_key(url)
+        history = read_history(self.rows.table, row)
+        notes = [note for note in counting(history.notes.values()) if _is_by(note.time, as_of)]
+        if not notes:
+            return None
+        note = notes[-1]
+        holds = visible_at(note.time, history.bodies)
+        if holds is None or history.bodies[holds] != note.digest:
+            return PageContent(note, None)
+        at = holds * 1000
+        found = self.rows.table.get(row, (BODY,), time_range=(at, at + 1))
+        return PageContent(note, None if found is None else found.value(BODY))
+
+
+def _is_by(time: int, limit: int | None) -> bool:
+    return limit is None or time <= limit

@@ -1,0 +1,277 @@
+"""What storing captures does to the row of their page, computed from the row as it is.
+
+Two clocks: what a capture said is stamped with its own time, what was derived from it (index
+entries, the revision) with the row's revision. A row is changed by check-and-mutate on its
+revision; so what is read here after the revision was read is as it was then, or the write fails
+and all of it is done again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from webtable.errors import ConflictError
+from webtable.pages import schema
+from webtable.pages.cells import decode_note, encode_note, encode_time, note_qualifier
+from webtable.pages.history import (
+    CaptureNote,
+    counting,
+    last_modified,
+    versions_to_put,
+    visible_at,
+)
+from webtable.pages.page import NewCapture, Outcome, PageInfo, info_of, metadata_of
+from webtable.records.index import Change, RowState
+from webtable.store.model import Row
+from webtable.store.mutation import Mutation, Put
+from webtable.store.scan import ALL_VERSIONS
+from webtable.store.schema import TableSchema
+from webtable.store.table import Table
+
+__all__ = ["Parse", "RowHistory", "RowWrite", "read_history"]
+
+Parse = Callable[[str, bytes, str], PageInfo]
+"""(URL, body, media type) → what the body says. For bodies that are stored already."""
+
+BODY, BODY_OF = b"content:html", b"content:digest"
+LINKS, LINK_COUNT, LINKS_OF = b"outlinks:urls", b"outlinks:count", b"outlinks:digest"
+_CAPTURES = schema.CAPTURES.encode()
+_URL, _MODIFIED = b"metadata:url", b"metadata:last_modified"
+_NO_LINKS = "-"  # whose links they are, where the answer was no success
+
+
+class RowHistory(NamedTuple):
+    """The captures of a page, and from when on which version of body and links holds."""
+
+    notes: dict[tuple[int, str], CaptureNote]
+    bodies: dict[int, str]
+    links: dict[int, str]
+
+
+def read_history(table: Table, row: bytes) -> RowHistory:
+    """Reads the captures of a page, and which versions it has, without any body."""
+    return history_of(table.get(row, (_CAPTURES, BODY_OF, LINKS_OF), versions=ALL_VERSIONS))
+
+
+def history_of(found: Row | None) -> RowHistory:
+    """Returns the history in a row that was read with it."""
+    history = RowHistory({}, {}, {})
+    if found is None:
+        return history
+    for column, timestamp, value, _ in found.raw_cells:
+        if column == BODY_OF:
+            history.bodies[timestamp // 1000] = value.decode()
+        elif column == LINKS_OF:
+            history.links[timestamp // 1000] = value.decode()
+        elif column.startswith(b"captures:"):
+            note = decode_note(column.partition(b":")[2], value)
+            history.notes[note.time, note.digest] = note
+    return history
+
+
+class RowWrite:
+    """Stores captures of one page; called with the row as it was read, at every attempt anew.
+
+    `outcomes` says, after the last attempt, what each capture was.
+    """
+
+    def __init__(
+        self, table: Table, described: TableSchema, captures: Sequence[NewCapture], parse: Parse
+    ) -> None:
+        self._table = table
+        self._schema = described
+        self._captures = sorted(captures, key=lambda each: (each.note.time, each.note.digest))
+        self._parse = parse
+        self.url = captures[0].url
+        self.outcomes: dict[tuple[int, str], Outcome] = {}
+
+    def __call__(self, state: RowState) -> Change | None:
+        """Decides what to do; see `webtable.records.index.Decide`.
+
+        Raises:
+            ConflictError: the row holds another URL.
+        """
+        there = state.facts.get(_URL, b"").decode()
+        if there not in ("", self.url):
+            raise ConflictError(
+                f"row {state.row!r:.200} holds {there!r:.200}, not {self.url!r:.200}",
+                hint="two URLs have one key, which must not be; keep one of them elsewhere",
+            )
+        is_new = state.cell is None
+        history = RowHistory({}, {}, {}) if is_new else read_history(self._table, state.row)
+        attempt = _Attempt(self, state, history)
+        return attempt.change()
+
+    # What an attempt needs
+
+    def fresh(self, history: RowHistory) -> list[NewCapture]:
+        """Returns the captures that the row does not have, and tells what each of all is."""
+        known, fresh = dict(history.notes), []
+        for capture in self._captures:
+            note = capture.note
+            key = note.time, note.digest
+            if key in known:
+                self.outcomes.setdefault(key, "unchanged")
+                continue
+            newest = max(known, default=None)
+            if newest is None:
+                self.outcomes[key] = "new"
+            elif key < newest:
+                self.outcomes[key] = "older"
+            else:
+                self.outcomes[key] = "unchanged" if newest[1] == note.digest else "changed"
+            known[key] = note
+            fresh.append(capture)
+        return fresh
+
+    def ttl_seconds(self, family: str) -> int | None:
+        """Returns the time to live of a family."""
+        found = self._schema.family(family)
+        return None if found is None else found.ttl_seconds
+
+    def stored(self, row: bytes, column: bytes, time: int) -> bytes:
+        """Reads the version of a column that holds from a second on."""
+        at = time * 1000
+        found = self._table.get(row, (column,), time_range=(at, at + 1))
+        value = None if found is None else found.value(column)
+        return b"" if value is None else value
+
+    def parse(self, body: bytes, note: CaptureNote) -> PageInfo:
+        """Returns what a stored body says."""
+        return self._parse(self.url, body, note.type)
+
+
+class _Attempt:
+    """One attempt to store captures in a row that is as it was read."""
+
+    def __init__(self, write: RowWrite, state: RowState, history: RowHistory) -> None:
+        self._write = write
+        self._state = state
+        self._history = history
+        self._new = write.fresh(history)
+        self._notes = {**history.notes, **{(c.note.time, c.note.digest): c.note for c in self._new}}
+        self._counting = counting(self._notes.values())
+        self._brought = {c.note.digest: c for c in self._new if c.body is not None}
+        self._infos: dict[str, PageInfo] = {}
+        self._puts: dict[int, dict[bytes, bytes]] = {}
+
+    def change(self) -> Change | None:
+        """Returns what to do to the row."""
+        if not self._new:
+            return None
+        for capture in self._new:
+            column = b"captures:" + note_qualifier(capture.note)
+            self._put(capture.note.time, {column: encode_note(capture.note)})
+        self._put_bodies()
+        self._put_links()
+        facts = self._put_metadata()
+        mutations: list[Mutation] = [
+            Put(self._state.row, values, timestamp=time * 1000)
+            for time, values in sorted(self._puts.items())
+        ]
+        return Change(more=mutations, facts=facts)
+
+    def _put(self, time: int, values: Mapping[bytes, bytes]) -> None:
+        self._puts.setdefault(time, {}).update(values)
+
+    # Versions
+
+    def _times(
+        self, stored: Mapping[int, str], family: str, identity: Callable[[CaptureNote], str]
+    ) -> list[tuple[int, str]]:
+        """Returns from when on which versions are to be put."""
+        brought, known = self._brought, {*stored.values(), *self._history.bodies.values()}
+        new = {capture.note.time for capture in self._new}
+        # A body that comes after a reference to it makes the reference whole.
+        new.update(
+            note.time
+            for note in self._counting
+            if note.is_revisit and note.digest in brought and note.digest not in known
+        )
+        puts = versions_to_put(
+            self._counting,
+            stored,
+            new,
+            identity,
+            lambda each: each in brought or each in known or each == _NO_LINKS,
+        )
+        newest, after = self._counting[-1], {**stored, **dict(puts)}
+        ttl, holds = self._write.ttl_seconds(family), visible_at(newest.time, after)
+        if (
+            ttl is not None
+            and holds is not None
+            and newest.time - holds > ttl / 2
+            and after[holds] == identity(newest)
+        ):
+            # Before the only version of what is still there expires, it is written again.
+            return [*puts, (newest.time, after[holds])]
+        return list(puts)
+
+    def _put_bodies(self) -> None:
+        stored = self._history.bodies
+        for time, digest in self._times(stored, schema.CONTENT, lambda note: note.digest):
+            body = self._body(digest)
+            if body is not None:
+                self._put(time, {BODY: body, BODY_OF: digest.encode()})
+
+    def _put_links(self) -> None:
+        stored = self._history.links
+        for time, whose in self._times(stored, schema.OUTLINKS, _links_identity):
+            links, count = "", 0
+            if whose in stored.values():
+                at = max(each for each, identity in stored.items() if identity == whose)
+                links = self._write.stored(self._state.row, LINKS, at).decode()
+                count = int(self._write.stored(self._state.row, LINK_COUNT, at) or 0)
+            elif whose != _NO_LINKS and (info := self._info(whose)) is not None:
+                links, count = info.links, info.link_count
+            values = {LINKS: links.encode(), LINK_COUNT: str(count).encode()}
+            self._put(time, {**values, LINKS_OF: whose.encode()})
+
+    def _body(self, digest: str) -> bytes | None:
+        if digest in self._brought:
+            return self._brought[digest].body
+        times = [time for time, whose in self._history.bodies.items() if whose == digest]
+        return self._write.stored(self._state.row, BODY, max(times)) if times else None
+
+    def _info(self, digest: str) -> PageInfo | None:
+        """Returns what the body of a digest says, if there is one."""
+        if digest not in self._infos:
+            brought = self._brought.get(digest)
+            if brought is not None and brought.info is not None:
+                self._infos[digest] = brought.info
+            elif (body := self._body(digest)) is not None:
+                note = next(note for note in self._counting if note.digest == digest)
+                self._infos[digest] = self._write.parse(body, note)
+        return self._infos.get(digest)
+
+    # Metadata
+
+    def _put_metadata(self) -> dict[bytes, bytes]:
+        """Puts what the newest capture says, where that is new; returns the facts of the row."""
+        facts = dict(self._state.facts)
+        newest, modified = self._counting[-1], last_modified(self._counting)
+        is_newer = (newest.time, newest.digest) not in self._history.notes
+        if is_newer or (newest.is_revisit and newest.digest in self._brought):
+            capture = NewCapture(self._write.url, newest, None, None)
+            changed = metadata_of(capture, self._newest_info(newest), modified)
+        else:
+            changed = {_MODIFIED: encode_time(modified).encode()}
+        if any(facts.get(column) != value for column, value in changed.items()):
+            facts.update(changed)
+            self._put(newest.time, changed)
+        return facts
+
+    def _newest_info(self, newest: CaptureNote) -> PageInfo:
+        info = self._info(newest.digest)
+        if info is not None:
+            return info
+        # No body to be had: what an earlier capture of the same said may still be there.
+        if self._state.facts.get(b"metadata:digest") == newest.digest.encode():
+            count = int(self._state.facts.get(b"metadata:outlinks") or 0)
+            return info_of(self._state.facts)._replace(link_count=count)
+        return PageInfo()
+
+
+def _links_identity(note: CaptureNote) -> str:
+    return note.digest if note.is_ok else _NO_LINKS

@@ -1,0 +1,61 @@
+"""The keys of index entries, frozen."""
+
+from __future__ import annotations
+
+from webtable.pages.indexes import SIZE_BUCKETS, page_indexes
+from webtable.pages.keys import KeyScheme, ReadableKeys, SaltedKeys
+from webtable.pages.suffixes import Suffixes
+
+SUFFIXES = Suffixes("// ===BEGIN ICANN DOMAINS===\ncom\n")
+URL = "https://docs.example.com/about"
+FACTS = {
+    b"metadata:url": URL.encode(),
+    b"metadata:last_modified": b"2026-09-01T12:00:00Z",
+    b"metadata:size": b"4711",
+    b"metadata:status_code": b"200",
+    b"metadata:digest": b"3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ",
+    b"metadata:outlinks": b"7",
+    b"metadata:inlinks": b"4",
+    b"metadata:title": b"",
+}
+
+
+def entries(keys: KeyScheme, facts: dict[bytes, bytes]) -> dict[str, list[tuple[bytes, bytes]]]:
+    row = keys.row_key(URL)
+    return {
+        index.name: [tuple(entry) for entry in index.entries(row, facts)]
+        for index in page_indexes(keys, SUFFIXES)
+    }
+
+
+def test_readable_entries() -> None:
+    row = b"com.example.docs_about"
+    assert entries(ReadableKeys(), FACTS) == {
+        "webtable_time_idx": [(b"20260901_" + row, b"rowkey")],
+        "webtable_size_idx": [(b"0010KB_medium_000000004711_" + row, b"rowkey")],
+        "webtable_link_idx": [
+            (b"inlinks_05_000000000004_" + row, b"rowkey"),
+            (b"outlinks_10_000000000007_" + row, b"rowkey"),
+        ],
+        "webtable_url_idx": [(b"58154eb8843217bd_" + row, b"rowkey")],
+        "webtable_domain_idx": [(b"com.example_20260901_" + row, b"rowkey")],
+        "webtable_status_idx": [(b"200_" + row, b"rowkey")],
+        "webtable_digest_idx": [(b"3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ_" + row, b"rowkey")],
+    }
+
+
+def test_salted_entries_begin_with_the_salt_of_their_row() -> None:
+    keys = SaltedKeys(SUFFIXES)
+    found = entries(keys, FACTS)
+    assert found["webtable_time_idx"] == [(b"5a:20260901_5a:com.example.docs/about", b"rowkey")]
+    assert all(key.startswith(b"5a:") for each in found.values() for key, _ in each)
+
+
+def test_what_is_not_known_has_no_entry() -> None:
+    few = {b"metadata:url": URL.encode(), b"metadata:digest": b"", b"metadata:size": b""}
+    found = entries(ReadableKeys(), few)
+    assert [name for name, keys in found.items() if keys] == ["webtable_url_idx"]
+
+
+def test_buckets_sort_by_size() -> None:
+    assert list(SIZE_BUCKETS) == sorted(SIZE_BUCKETS)
