@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
-from webtable.errors import InvalidRequest, SchemaMismatch, TableNotFound
+from webtable.errors import InvalidRequest, SchemaMismatch, TableExists, TableNotFound
 from webtable.records.index_cells import decode_revision
 from webtable.records.index_model import Index, IndexState, RowState, state_setting
 from webtable.records.index_rules import NO_REVISION, Clock, SystemClock, new_token
@@ -71,16 +72,15 @@ class IndexHome:
         The index of a table that has rows already starts as `building`: from now on writes keep
         it, and `upkeep.build` adds the rows that were there. Every writer must know it by then.
         """
+        found = self.table.scan(prefix=self.prefix, columns=self.read_columns, limit=1)
+        state: IndexState = "ready" if next(found, None) is None else "building"
         tables = set(self.store.tables())
-        is_empty = (
-            next(self.table.scan(prefix=self.prefix, columns=self.read_columns, limit=1), None)
-            is None
-        )
-        state: IndexState = "ready" if is_empty else "building"
         for index in self.indexes.values():
             if index.table not in tables:
-                self.store.create_table(index.schema(state))
-            elif state_setting(index.name) not in self.store.describe_table(index.table).attributes:
+                # Another process may be at it, too.
+                with contextlib.suppress(TableExists):
+                    self.store.create_table(index.schema(state), splits=index.splits)
+            if state_setting(index.name) not in self.store.describe_table(index.table).attributes:
                 self.set_state(index.name, state)
 
     def state(self, name: str) -> IndexState:

@@ -56,9 +56,21 @@ class Index:
         table: the table that holds the entries; it may be the indexed one.
         prefix: what the keys of all its entries begin with, where a table holds other rows too.
         family: the family of the entries.
+        layout: the schema that its table is made with, instead of a plain one.
+        splits: the keys at which its table is split when it is made.
     """
 
-    __slots__ = ("_entries", "column", "family", "is_unique", "name", "prefix", "table")
+    __slots__ = (
+        "_entries",
+        "_layout",
+        "column",
+        "family",
+        "is_unique",
+        "name",
+        "prefix",
+        "splits",
+        "table",
+    )
 
     def __init__(
         self,
@@ -69,6 +81,8 @@ class Index:
         table: str = "",
         prefix: bytes = b"",
         family: str = "e",
+        layout: TableSchema | None = None,
+        splits: Sequence[bytes] = (),
     ) -> None:
         self.name = name
         self.is_unique = unique
@@ -76,6 +90,8 @@ class Index:
         self.prefix = prefix
         self.family = family
         self.column = family.encode() + b":"
+        self.splits = tuple(splits)
+        self._layout = layout
         self._entries = entries
 
     def entries(self, row: bytes, facts: Facts) -> dict[Entry, None]:
@@ -102,10 +118,12 @@ class Index:
 
     def schema(self, state: IndexState) -> TableSchema:
         """Returns the schema of a table that holds this index alone."""
-        return TableSchema(
-            name=self.table,
-            families=(Family(name=self.family, data_block_encoding="FAST_DIFF"),),
-            attributes={PURGE_SETTING: str(PURGE_MS), state_setting(self.name): state},
+        layout = self._layout or TableSchema(
+            name=self.table, families=(Family(name=self.family, data_block_encoding="FAST_DIFF"),)
+        )
+        own = {PURGE_SETTING: str(PURGE_MS), state_setting(self.name): state}
+        return msgspec.structs.replace(
+            layout, name=self.table, attributes={**layout.attributes, **own}
         )
 
     def __repr__(self) -> str:
