@@ -23,7 +23,7 @@ FACTS = {
 def entries(keys: KeyScheme, facts: dict[bytes, bytes]) -> dict[str, list[tuple[bytes, bytes]]]:
     row = keys.row_key(URL)
     return {
-        index.name: [tuple(entry) for entry in index.entries(row, facts)]
+        index.name: [(entry.key, entry.cover) for entry in index.entries(row, facts)]
         for index in page_indexes(keys, SUFFIXES)
     }
 

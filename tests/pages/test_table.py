@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
@@ -103,15 +103,7 @@ def _is_kept(history: list[NewCapture]) -> bool:
     return all(note.digest in kept or note.digest not in bodies for note in counted)
 
 
-@settings(
-    max_examples=EXAMPLES,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
-@given(history=histories(), data=st.data())
-def test_captures_in_any_order_give_the_same_page(
-    pages: PageTable, history: list[NewCapture], data: st.DataObject
-) -> None:
+def _same_in_any_order(pages: PageTable, history: list[NewCapture], data: st.DataObject) -> None:
     assume(_is_kept(history))
     in_order, shuffled = new_url(), new_url()
     for each in sorted(history, key=lambda each: (each.note.time, each.note.digest)):
@@ -124,6 +116,25 @@ def test_captures_in_any_order_give_the_same_page(
     expected = told(pages, in_order)
     assert told(pages, shuffled) == expected
     assert expected["contents"] == [_expected(history, second) for second in range(SECONDS + 2)]
+
+
+@pytest.mark.parametrize("pages", ["rocks"], indirect=True)
+@settings(max_examples=EXAMPLES, deadline=None)
+@given(history=histories(), data=st.data())
+def test_captures_in_any_order_give_the_same_page(
+    pages: PageTable, history: list[NewCapture], data: st.DataObject
+) -> None:
+    _same_in_any_order(pages, history, data)
+
+
+@pytest.mark.hbase
+@pytest.mark.parametrize("pages", ["hbase"], indirect=True)
+@settings(max_examples=EXAMPLES // 8, deadline=None)
+@given(history=histories(), data=st.data())
+def test_captures_in_any_order_give_the_same_page_on_a_cluster(
+    pages: PageTable, history: list[NewCapture], data: st.DataObject
+) -> None:
+    _same_in_any_order(pages, history, data)
 
 
 def _expected(history: list[NewCapture], second: int) -> tuple[CaptureNote, bytes | None] | None:
