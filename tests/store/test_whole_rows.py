@@ -15,8 +15,12 @@ import webtable
 from webtable import ALL_VERSIONS, Delete, Family, Put, Row, Scan, Store, Table
 from webtable.errors import InvalidRequest
 from webtable.filters import (
+    ColumnPrefixFilter,
+    ColumnRangeFilter,
     Filter,
     FilterList,
+    FirstKeyOnlyFilter,
+    KeyOnlyFilter,
     PrefixFilter,
     QualifierFilter,
     RegexStringComparator,
@@ -42,6 +46,7 @@ STAMPS = (10, 20, 30)
 ops = st.sampled_from(("<", "=", "!=", ">="))
 columns = st.sampled_from((*COLUMNS, b"c:never"))
 values = st.sampled_from(VALUES)
+qualifiers = st.sampled_from((b"", b"x", b"y", b"xy"))
 conditions = st.one_of(
     *[
         st.builds(SingleColumnValueFilter, columns, ops, values, st.booleans(), st.booleans()),
@@ -65,7 +70,19 @@ decided = st.one_of(
     formulas,
     st.builds(SingleColumnValueExcludeFilter, columns, ops, values, st.booleans(), st.booleans()),
     st.builds(ValueFilter, ops, values),
-    st.builds(QualifierFilter, ops, st.sampled_from((b"", b"x", b"y"))),
+    st.builds(QualifierFilter, ops, qualifiers),
+    qualifiers.map(ColumnPrefixFilter),
+    st.builds(
+        ColumnRangeFilter,
+        st.one_of(st.none(), qualifiers),
+        st.booleans(),
+        st.one_of(st.none(), qualifiers),
+        st.booleans(),
+    ),
+    st.just(FirstKeyOnlyFilter()),
+    st.builds(KeyOnlyFilter, st.booleans()),
+    st.builds(lambda size: FilterList((FirstKeyOnlyFilter(), KeyOnlyFilter(size))), st.booleans()),
+    st.just(FilterList((KeyOnlyFilter(), FirstKeyOnlyFilter()))),
 )
 puts = st.builds(
     lambda column, stamp, value: (column, stamp, value),
@@ -127,7 +144,7 @@ def test_both_ways_give_the_same(
         row = b"%b-%d" % (prefix, number)
         for cell in cells:
             table.mutate(row, [mutation(row, *cell)])
-    if has_prefix and not isinstance(filter, ValueFilter | QualifierFilter):
+    if has_prefix and decision(store, FilterList((PrefixFilter(b""), filter))):
         filter = FilterList((PrefixFilter(prefix + b"-"), filter))
     asked = Scan(
         prefix=prefix,
@@ -156,7 +173,9 @@ def test_which_filters_decide_about_whole_rows(store: Store) -> None:
     without = SingleColumnValueExcludeFilter(b"a:x", "=", b"1")
     for filter in (
         *(IS_ONE, IN_OLD, row, prefix, without, ValueFilter("=", b"1"), QualifierFilter("=", b"x")),
+        *(FirstKeyOnlyFilter(), KeyOnlyFilter(), ColumnPrefixFilter(b"x"), ColumnRangeFilter(b"x")),
         FilterList((prefix, IS_ONE)),
+        FilterList((FirstKeyOnlyFilter(), KeyOnlyFilter())),
         FilterList((IS_ONE, FilterList((IS_ONE, row), "one"))),
     ):
         assert decision(store, filter), filter
@@ -167,6 +186,7 @@ def test_which_filters_decide_about_whole_rows(store: Store) -> None:
         FilterList((prefix, IS_ONE), "one"),
         FilterList(()),
         FilterList((IS_ONE, ValueFilter("=", b"1"))),
+        FilterList((FirstKeyOnlyFilter(), KeyOnlyFilter()), "one"),
         # Of such rows HBase shows what other families have.
         SingleColumnValueExcludeFilter(b"a:x", "=", b"1", filter_if_missing=True),
     )

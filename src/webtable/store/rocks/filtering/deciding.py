@@ -2,13 +2,15 @@
 
 Most filters that people write are such: conditions on columns, on row keys, on values. What the
 function leaves is what HBase's rules (`rules`, `lists`) come to for them, whatever the order of
-the cells; a test compares both. Filters that jump, count, end a scan or remember something of
-other rows are not made so.
+the cells; a test compares both. Filters that count, end a scan or remember something of other rows
+are not made so. What could have been jumped over is read; a `Decision` tells how much that was.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import NamedTuple, TypeAlias
 
 from webtable.store import filters as f
@@ -25,7 +27,11 @@ Cut: TypeAlias = Callable[[bytes, list[RawCell]], list[RawCell]]
 Keeps: TypeAlias = Callable[[bytes, list[RawCell]], bool]
 """Says whether a row stays as it is."""
 
+Waste: TypeAlias = Callable[[list[RawCell], list[RawCell]], int]
+"""Returns what was read in vain of a row, by its cells and those that stay; in cells."""
+
 _NOTHING: list[RawCell] = []
+_CELL_BYTES = 256  # so many bytes of values cost as much as one cell more
 
 
 class Decision(NamedTuple):
@@ -33,13 +39,14 @@ class Decision(NamedTuple):
 
     Attributes:
         cut: what stays of the row.
-        last_column: the last column that is looked at; what lies behind it in a row that is left
-            out was read in vain. None where all of the row is looked at.
+        waste: what was read in vain, None where all of the row had to be looked at.
+        patience: how much of that, row by row, is still cheaper than jumping over it.
         all_versions: whether the row must have all versions that its families keep.
     """
 
     cut: Cut
-    last_column: bytes | None
+    waste: Waste | None = None
+    patience: int = 0
     all_versions: bool = False
 
 
@@ -51,28 +58,50 @@ def row_decision(filter: f.Filter, reads: Sequence[FamilyRead], view: View) -> D
     """
     if view.raw:  # A raw scan counts markers as versions, and a filter sees them.
         return None
-    several = {read.family.schema.name for read in reads if read.family.schema.versions > 1}
+    several = any(read.family.schema.versions > 1 for read in reads)
     match filter:
         case f.ValueFilter():
-            return Decision(_by_value(filter), None, bool(several))
+            return Decision(_by_value(filter), all_versions=several)
         case f.QualifierFilter():
-            return Decision(_by_qualifier(filter), None)
+            return Decision(_by_qualifier(passing(filter.op, filter.comparator)))
         case f.SingleColumnValueExcludeFilter():
             # Read with families that do not matter for the decision, HBase shows what is left of
             # them even of a row that is left out. Such things are left to the rules.
             if filter.filter_if_missing and len(reads) > 1:
                 return None
-            return Decision(_without(filter), filter.column, _looks_back(filter) and bool(several))
+            behind = _behind(filter.column)
+            return Decision(_without(filter), behind, 40, _looks_back(filter) and several)
         case _ if _is_formula(filter):
             parts = list(f.inner_filters(filter))
             conditions = [each for each in parts if isinstance(each, f.SingleColumnValueFilter)]
-            return Decision(
-                _whole(_keeps(filter)),
-                max((each.column for each in conditions), default=b""),
-                any(map(_looks_back, conditions)) and bool(several),
-            )
+            behind = _behind(max((each.column for each in conditions), default=b""))
+            looks_back = any(map(_looks_back, conditions))
+            return Decision(_whole(_keeps(filter)), behind, 40, looks_back and several)
         case _:
-            return None
+            cut = _jumping(filter)
+            return None if cut is None else Decision(cut, _cut_away, 8)
+
+
+def _behind(column: bytes) -> Waste:
+    """What lies behind the last column that is looked at, in rows that are left out."""
+
+    def waste(cells: list[RawCell], kept: list[RawCell]) -> int:
+        return 0 if kept else _cost(cells[bisect_right(cells, column, key=_column) :])
+
+    return waste
+
+
+def _cut_away(cells: list[RawCell], kept: list[RawCell]) -> int:
+    """What was cut away, as far as it is more than what it would cost to jump to what stays."""
+    return max(0, _cost(cells) - _cost(kept) - 2 * len(kept))
+
+
+def _cost(cells: list[RawCell]) -> int:
+    return len(cells) + sum(len(cell[2]) for cell in cells) // _CELL_BYTES
+
+
+def _column(cell: RawCell) -> bytes:
+    return cell[0]
 
 
 def _is_formula(filter: f.Filter) -> bool:
@@ -107,13 +136,18 @@ def _keeps(filter: f.Filter) -> Keeps:
             passes = passing(filter.op, filter.comparator)
             return lambda row, cells: passes(unescape(row[:-1]))
         case f.FilterList(filters, must_pass):
-            parts = [_keeps(each) for each in filters]
-            if must_pass == "all":
-                return lambda row, cells: all(keeps(row, cells) for keeps in parts)
-            return lambda row, cells: any(keeps(row, cells) for keeps in parts)
+            return reduce(_both if must_pass == "all" else _either, map(_keeps, filters))
         case _:
             assert isinstance(filter, f.SingleColumnValueFilter)
             return _keeps_value(filter)
+
+
+def _both(one: Keeps, other: Keeps) -> Keeps:
+    return lambda row, cells: one(row, cells) and other(row, cells)
+
+
+def _either(one: Keeps, other: Keeps) -> Keeps:
+    return lambda row, cells: one(row, cells) or other(row, cells)
 
 
 def _keeps_value(filter: f.SingleColumnValueFilter) -> Keeps:
@@ -153,6 +187,48 @@ def _by_value(filter: f.ValueFilter) -> Cut:
     return lambda row, cells: [cell for cell in cells if passes(cell[2])]
 
 
-def _by_qualifier(filter: f.QualifierFilter) -> Cut:
-    passes = passing(filter.op, filter.comparator)
+def _by_qualifier(passes: Callable[[bytes], bool]) -> Cut:
     return lambda row, cells: [cell for cell in cells if passes(cell[0].partition(b":")[2])]
+
+
+def _jumping(filter: f.Filter) -> Cut | None:
+    """Returns what a filter leaves that would rather jump, None if it is not one of a few."""
+    match filter:
+        case f.ColumnPrefixFilter(prefix):
+            return _by_qualifier(lambda qualifier: qualifier.startswith(prefix))
+        case f.ColumnRangeFilter():
+            return _by_qualifier(_in_range(filter))
+        case f.FirstKeyOnlyFilter():
+            return lambda row, cells: cells[:1]
+        case f.KeyOnlyFilter():
+            return _without_values(filter)
+        case f.FilterList(
+            (f.FirstKeyOnlyFilter(), f.KeyOnlyFilter() as keys), "all"
+        ) | f.FilterList((f.KeyOnlyFilter() as keys, f.FirstKeyOnlyFilter()), "all"):
+            cut = _without_values(keys)
+            return lambda row, cells: cut(row, cells[:1])
+        case _:
+            return None
+
+
+def _in_range(filter: f.ColumnRangeFilter) -> Callable[[bytes], bool]:
+    low, high = filter.min_column or b"", filter.max_column
+    has_low, has_high = filter.min_column_inclusive or not low, filter.max_column_inclusive
+
+    def holds(qualifier: bytes) -> bool:
+        if qualifier < low or (qualifier == low and not has_low):
+            return False
+        return high is None or qualifier < high or (has_high and qualifier == high)
+
+    return holds
+
+
+def _without_values(filter: f.KeyOnlyFilter) -> Cut:
+    if filter.length_as_value:
+        return lambda row, cells: [
+            (column, timestamp, len(value).to_bytes(4, "big"), kind)
+            for column, timestamp, value, kind in cells
+        ]
+    return lambda row, cells: [
+        (column, timestamp, b"", kind) for column, timestamp, _, kind in cells
+    ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
@@ -27,10 +26,10 @@ Iterators: TypeAlias = tuple[Any, Any]
 """Of one family at one moment: one to seek with, one over all keys and values to read."""
 
 _EVERYTHING = Rule()
-# After so many rows that were left out with more cells behind the deciding column than this on
-# average, single cells are looked at: a seek costs as much as a few dozen cells.
-_ENOUGH = 16
-_WIDE = 40
+# How often what was read in vain is looked at: of the first rows each, then of some.
+_FIRST = 16
+_EVERY = 8
+_OUTLIERS = 3  # rows that may be much wider than the rest before anything is concluded
 
 
 def plain_rows(
@@ -42,14 +41,14 @@ def plain_rows(
         walk(read, view, items, seeker, span.first)
         for read, (seeker, items) in zip(reads, opened, strict=True)
     ]
-    return merge(streams, reverse=span.reverse)
+    return streams[0] if len(streams) == 1 else merge(streams, reverse=span.reverse)
 
 
 class WholeRows:
     """A scan that decides about whole rows.
 
-    Rows that are left out with much behind the deciding column are better walked through cell by
-    cell, and that jumped over; so the scan goes on that way once it has met enough of them.
+    Where too much is read in vain (rows are wide, or values large), jumping from cell to cell is
+    better; so the scan goes on that way once it has met enough of it.
     """
 
     def __init__(self, decision: Decision, rule: Rule, is_stopped: Callable[[], bool]) -> None:
@@ -74,6 +73,9 @@ class WholeRows:
             opened: for each family an iterator to seek with and one to walk with.
         """
         pairs = list(zip(reads, opened, strict=True))
+        if span.reverse and self._decision.waste is not None:
+            yield from self._jumping(pairs, view, span)  # there is no change of ways backwards
+            return
         deciding = [each for each in pairs if span.together or self._rule.needs(_name(each[0]))]
         # Families that do not matter for the decision are read only for rows that stay.
         others = [
@@ -81,29 +83,33 @@ class WholeRows:
             for read, (seeker, _) in pairs
             if all(read is not each for each, _ in deciding)
         ]
-        cut, last, all_versions = self._decision
+        cut, waste, patience, all_versions = self._decision
         shown = View(ALL_VERSIONS, view.time_range) if all_versions else view
         walked = plain_rows([each[0] for each in deciding], shown, span, [e[1] for e in deciding])
         looked = wasted = 0
-        for prefix, cells in walked:
+        for number, (prefix, cells) in enumerate(walked):
             if self._is_stopped():
                 return
-            if kept := cut(prefix, cells):
+            kept = cut(prefix, cells)
+            if waste is not None and (number < _FIRST or not number % _EVERY):
+                looked += 1
+                wasted += waste(cells, kept)
+            if kept:
                 if all_versions:
                     kept = _newest(kept, view.versions)
                 yield prefix, _with(kept, others, prefix) if others else kept
-                continue
-            looked += 1
-            if last is not None and len(cells) > _WIDE:
-                wasted += len(cells) - bisect_right(cells, last, key=_column)
-                if looked >= _ENOUGH and wasted > _WIDE * looked and not span.reverse:
-                    break
+            if wasted > patience * (looked + _OUTLIERS):
+                break
         else:
             return
         walked.close()
-        onward = span._replace(first=row_end(prefix))
-        cursors = [FamilyCursor(read, view, seeker, onward) for read, (seeker, _) in pairs]
-        yield from filtered_rows(cursors, self._rule, onward, self._is_stopped)
+        yield from self._jumping(pairs, view, span._replace(first=row_end(prefix)))
+
+    def _jumping(
+        self, pairs: Sequence[tuple[FamilyRead, Iterators]], view: View, span: Span
+    ) -> RowStream:
+        cursors = [FamilyCursor(read, view, seeker, span) for read, (seeker, _) in pairs]
+        return filtered_rows(cursors, self._rule, span, self._is_stopped)
 
 
 def _newest(cells: list[RawCell], versions: int) -> list[RawCell]:
@@ -130,10 +136,6 @@ def _with(cells: list[RawCell], others: Sequence[FamilyCursor], prefix: bytes) -
             cells += each.read_row(prefix, _EVERYTHING)
     cells.sort(key=_family)
     return cells
-
-
-def _column(cell: RawCell) -> bytes:
-    return cell[0]
 
 
 def _family(cell: RawCell) -> bytes:
