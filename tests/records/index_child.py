@@ -13,7 +13,7 @@ from tests.records.index_people import AGE, CITY, MAIL, make_people
 from webtable.errors import BatchError, NotUnique
 from webtable.records.index import Change
 
-ROWS = 40
+ROWS = 20
 
 
 def change(chance: random.Random) -> Change:

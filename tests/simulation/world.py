@@ -20,7 +20,7 @@ from tests.simulation.scheduler import Killed, Scheduler
 from webtable.records.index_rules import CALL_LIMIT_MS, SKEW_MS
 from webtable.store.store import Store
 
-__all__ = ["Faults", "WorkerClock", "World"]
+__all__ = ["PURGE_SETTING", "Faults", "WorkerClock", "World"]
 
 T = TypeVar("T")
 
@@ -120,8 +120,8 @@ class World:
     def run(self) -> None:
         """Runs the tasks, then lets what is still on its way land, or not."""
         self.scheduler.run()
-        while self._late:
-            self._land()
+        while self.has_late:
+            self.land()
 
     def pass_time(self, milliseconds: int) -> None:
         """Lets time go by when no task runs."""
@@ -189,7 +189,7 @@ class World:
             return self.scheduler.until is None
         draw = chance.random()
         if self._late and chance.random() < 0.2:
-            self._land()
+            self.land()
             return True
         for likely, event in (
             (faults.tick, self._tick),
@@ -221,7 +221,13 @@ class World:
         self.time_ms = wanted
         self.scheduler.note("it is", wanted - _START_MS, name="world")
 
-    def _land(self) -> None:
+    @property
+    def has_late(self) -> bool:
+        """Whether writes are on their way that their tasks have given up."""
+        return bool(self._late)
+
+    def land(self) -> None:
+        """Lets one of the late writes land, or be lost."""
         self._end(self._late.pop(int(self.chance.random() * len(self._late))))
 
     def _end(self, late: _Late) -> None:

@@ -35,7 +35,7 @@ from webtable.records.index_model import (
     RowState,
 )
 from webtable.records.index_reader import Found, Wanted, hits
-from webtable.records.index_writer import Writer
+from webtable.records.index_writer import Writer, commit_lock
 from webtable.store.mutation import Mutation
 from webtable.store.scan import Scan
 
@@ -50,6 +50,7 @@ __all__ = [
     "IndexState",
     "IndexedTable",
     "RowState",
+    "commit_lock",
 ]
 
 

@@ -8,7 +8,7 @@ first moves the owner's revision, which makes that writer start again and renew 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from webtable.errors import CheckFailed, NotUnique
@@ -25,6 +25,7 @@ from webtable.records.index_cells import (
 from webtable.records.index_home import IndexHome
 from webtable.records.index_model import Entry, Index, RowState
 from webtable.records.index_plan import Plan
+from webtable.store.model import Row
 from webtable.store.mutation import Check, Put
 
 __all__ = ["Claims", "Ledger", "StoredClaim"]
@@ -53,11 +54,12 @@ class Claims:
 
     def read(self, table: str, key: bytes, column: bytes) -> StoredClaim:
         """Reads a unique entry."""
-        found = self._home.store.table(table).get(key, (column,))
-        if found is None:
-            return StoredClaim(None, None, 0)
-        cell = found.cells[0]
-        return StoredClaim(decode_claim(cell.value), cell.value, cell.timestamp)
+        return _stored(self._home.store.table(table).get(key, (column,)))
+
+    def read_many(self, index: Index, keys: Sequence[bytes]) -> list[StoredClaim]:
+        """Reads many entries of a unique index at once."""
+        found = self._home.store.table(index.table).get_many(keys, (index.column,))
+        return [_stored(each) for each in found]
 
     def take(self, index: Index, entry: Entry, row: bytes, revision: Revision) -> None:
         """Claims a key for an attempt to write a row.
@@ -169,6 +171,13 @@ class Ledger:
         value = encode_free(revision) if owner is None else encode_claim(revision, owner)
         self._known[place.table, place.key] = StoredClaim(Claim(owner, revision), value, timestamp)
         return place.table, Put(place.key, {place.column: value}, timestamp=timestamp)
+
+
+def _stored(found: Row | None) -> StoredClaim:
+    if found is None:
+        return StoredClaim(None, None, 0)
+    cell = found.cells[0]
+    return StoredClaim(decode_claim(cell.value), cell.value, cell.timestamp)
 
 
 def unchanged(column: bytes, stored: StoredClaim) -> Check:

@@ -163,8 +163,9 @@ class _Checker:
             (state, entry) for state in states for entry in index.entries(state.row, state.facts)
         ]
         if index.is_unique:
-            found = [self._claims.read(index.table, e.key, index.column).owner for _, e in wanted]
-            return [pair for pair, owner in zip(wanted, found, strict=True) if owner != pair[0].row]
+            claims = self._claims.read_many(index, [entry.key for _, entry in wanted])
+            pairs = zip(wanted, claims, strict=True)
+            return [pair for pair, claim in pairs if claim.owner != pair[0].row]
         keys = list(dict.fromkeys(entry.key for _, entry in wanted))
         rows = self._table.store.table(index.table).get_many(keys, (index.family.encode(),))
         stored = {key: row.values() if row else {} for key, row in zip(keys, rows, strict=True)}
