@@ -108,6 +108,11 @@ class Lexer:
         return last is not None and last.is_sign(*_GOES_ON)
 
     @property
+    def depth(self) -> int:
+        """How many brackets are open."""
+        return len(self._depth)
+
+    @property
     def open_string(self) -> str | None:
         """What was read of a string that is not closed yet; None outside of one."""
         if self._string is None:

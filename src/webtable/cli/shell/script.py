@@ -53,16 +53,12 @@ def run_script(session: Session, script: Script) -> int:
     Every command that does not fail is run before the next line is looked at.
     """
     code = 0
-    number = 0
-    commands = 0
-    lexer = Lexer()
-    started = 1
+    lexer, started, number = Lexer(), 1, 0
     for line in script.lines:
         number += 1
         try:
             if script.echo:
-                _echo(session.out, commands, line, lexer)
-            commands += 1
+                _echo(session.out, number, line, lexer)
             lexer.feed(line)
             if lexer.is_open:
                 continue
@@ -102,6 +98,6 @@ def report(error: WebTableError, name: str = "", line: int = 0) -> None:
         talk(f"hint: {error.hint}")
 
 
-def _echo(out: Printer, commands: int, line: str, lexer: Lexer) -> None:
-    mark = "*" if lexer.is_open else ">"
-    out.line(f"hbase:{commands + 1:03}:0{mark} {line}")
+def _echo(out: Printer, number: int, line: str, lexer: Lexer) -> None:
+    mark = f"{lexer.depth}*" if lexer.is_open else "0>"
+    out.line(f"hbase:{number:03}:{mark} {line}")
