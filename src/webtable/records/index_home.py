@@ -16,6 +16,8 @@ from webtable.store.store import Store
 
 __all__ = ["IndexHome"]
 
+_STATES_MS = 10_000  # how long a writer goes by what it knows of the states of indexes
+
 
 class IndexHome:
     """A table with its indexes. Share it between threads.
@@ -43,7 +45,7 @@ class IndexHome:
         cells: bytes = b"a:.",
         prefix: bytes = b"",
         renew: bool = False,
-        workers: int = 8,
+        workers: int = 4,
         clock: Clock | None = None,
         tokens: Callable[[], bytes] = new_token,
     ) -> None:
@@ -62,6 +64,7 @@ class IndexHome:
         own = () if family in columns else (self.revision_column, self.pending_column)
         self.read_columns: tuple[bytes, ...] = (*columns, *own) if columns else ()
         self.ready: set[str] = set()
+        self._checked_ms: int | None = None
         self.table = store.table(table)
 
     # Tables and states
@@ -103,6 +106,19 @@ class IndexHome:
         if state == "building":
             return "building"
         raise _unmade(index)
+
+    def check_states(self) -> None:
+        """Looks, now and then, whether the indexes are ready; for writers, who can wait.
+
+        To them an index that is being built means more work, no less.
+        """
+        if len(self.ready) == len(self.indexes):
+            return
+        now = self.clock.elapsed_ms()
+        if self._checked_ms is None or now - self._checked_ms > _STATES_MS:
+            for name in self.indexes:
+                self.state(name)
+            self._checked_ms = now
 
     def set_state(self, name: str, state: IndexState) -> None:
         """Says, for every process, that an index is ready, or that it is to be built."""

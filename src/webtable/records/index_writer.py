@@ -68,8 +68,7 @@ class Writer:
         Raises:
             InvalidRequest: there is something for the same commit, and no atomic commits.
         """
-        for index in self._home.indexes.values():
-            self._home.state(index.name)
+        self._home.check_states()
         if self._home.store.capabilities.atomic_commits:
             return self._commit(items, also)
         if also:
@@ -89,7 +88,13 @@ class Writer:
         waiting = list(range(len(items)))
         for _ in range(_ATTEMPTS):
             turn, later = _first_of_each_row(items, waiting)
-            lost = self._attempt(items, turn, outcomes)
+            try:
+                lost = self._attempt(items, turn, outcomes)
+            except (RetryableError, BatchError) as error:
+                # Before any row of this attempt was touched; entries may be left over.
+                for position in waiting:
+                    outcomes[position] = _first_error(error)
+                return outcomes
             waiting = sorted(lost + later)
             if not waiting:
                 return outcomes
@@ -136,7 +141,7 @@ class Writer:
             try:
                 for index, entry in plan.claims:
                     self.claims.take(index, entry, plan.row, plan.revision)
-            except (NotUnique, CheckFailed) as error:
+            except (NotUnique, CheckFailed, RetryableError) as error:
                 errors[position] = error
         return errors
 
@@ -295,6 +300,17 @@ def _first_of_each_row(
         (later if row in seen else turn).append(position)
         seen.add(row)
     return turn, later
+
+
+def _first_error(error: WebTableError) -> WebTableError:
+    """Returns the reason of a failure that came before the rows, as that of each row."""
+    while isinstance(error, BatchError):
+        first = error.exceptions[0]
+        assert isinstance(first, WebTableError)
+        error = first
+    if isinstance(error, RetryableError):
+        error.maybe_applied = False
+    return error
 
 
 def _decided(change: Change | Decide, state: RowState) -> Change | None:
