@@ -15,6 +15,7 @@ from webtable.pages.schema import PROFILES, SETTINGS_TABLE, TABLE, Profile
 from webtable.pages.suffixes import Suffixes, newest_list
 from webtable.pages.writing import BODY, Parse, RowWrite, read_history
 from webtable.records.index import IndexedTable
+from webtable.store.mutation import Mutation
 from webtable.store.store import Store
 
 __all__ = ["PageTable"]
@@ -125,10 +126,15 @@ class PageTable:
 
     # Writing
 
-    def store_captures(self, captures: Sequence[NewCapture]) -> list[Outcome]:
+    def store_captures(
+        self, captures: Sequence[NewCapture], also: Sequence[tuple[str, Mutation]] = ()
+    ) -> list[Outcome]:
         """Stores captures, in any order, each once however often it comes.
 
         Returns what each was. In an embedded store all of it is one commit.
+
+        Args:
+            also: (table, mutation) pairs for the same commit; in an embedded store only.
 
         Raises:
             BatchError: some pages were not written; it names their positions.
@@ -140,7 +146,7 @@ class PageTable:
             row: RowWrite(self.rows.table, self._schema, mine, self._parse)
             for row, mine in by_row.items()
         }
-        self.rows.write_many(list(writes.items()))
+        self.rows.write_many(list(writes.items()), also=also)
         return [
             writes[self.keys.row_key(each.url)].outcomes[each.note.time, each.note.digest]
             for each in captures

@@ -8,7 +8,7 @@ and all of it is done again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from webtable.errors import ConflictError
@@ -252,8 +252,10 @@ class _Attempt:
         facts = dict(self._state.facts)
         newest, modified = self._counting[-1], last_modified(self._counting)
         is_newer = (newest.time, newest.digest) not in self._history.notes
-        if is_newer or (newest.is_revisit and newest.digest in self._brought):
-            capture = NewCapture(self._write.url, newest, None, None)
+        same = [note for note in self._notes.values() if note.digest == newest.digest]
+        is_told = newest.is_revisit and any(c.note.digest == newest.digest for c in self._new)
+        if is_newer or is_told:
+            capture = NewCapture(self._write.url, _described(newest, same), None, None)
             changed = metadata_of(capture, self._newest_info(newest), modified)
         else:
             changed = {_MODIFIED: encode_time(modified).encode()}
@@ -271,6 +273,18 @@ class _Attempt:
             count = int(self._state.facts.get(b"metadata:outlinks") or 0)
             return info_of(self._state.facts)._replace(link_count=count)
         return PageInfo()
+
+
+def _described(note: CaptureNote, same: Iterable[CaptureNote]) -> CaptureNote:
+    """Returns a note with what a revisit does not say, but the capture that it repeats does."""
+    repeated = min(
+        (each for each in same if not each.is_revisit),
+        key=lambda each: each.time,
+        default=None,
+    )
+    if not note.is_revisit or repeated is None:
+        return note
+    return note._replace(size=repeated.size, type=note.type or repeated.type)
 
 
 def _links_identity(note: CaptureNote) -> str:
