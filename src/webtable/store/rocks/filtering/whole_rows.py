@@ -29,6 +29,7 @@ _EVERYTHING = Rule()
 # How often what was read in vain is looked at: of the first rows each, then of some.
 _FIRST = 16
 _EVERY = 8
+_HUGE = 1_000  # cells of one row in one family
 _OUTLIERS = 3  # rows that may be much wider than the rest before anything is concluded
 
 
@@ -73,10 +74,11 @@ class WholeRows:
             opened: for each family an iterator to seek with and one to walk with.
         """
         pairs = list(zip(reads, opened, strict=True))
-        if span.reverse and self._decision.waste is not None:
-            yield from self._jumping(pairs, view, span)  # there is no change of ways backwards
-            return
         deciding = [each for each in pairs if span.together or self._rule.needs(_name(each[0]))]
+        # Backwards there is no change of ways later.
+        if self._decision.waste is not None and (span.reverse or _begins_huge(deciding, span)):
+            yield from self._jumping(pairs, view, span)
+            return
         # Families that do not matter for the decision are read only for rows that stay.
         others = [
             FamilyCursor(read, view, seeker, span)
@@ -110,6 +112,22 @@ class WholeRows:
     ) -> RowStream:
         cursors = [FamilyCursor(read, view, seeker, span) for read, (seeker, _) in pairs]
         return filtered_rows(cursors, self._rule, span, self._is_stopped)
+
+
+def _begins_huge(pairs: Sequence[tuple[FamilyRead, Iterators]], span: Span) -> bool:
+    """Whether the first row is so large that it must not be read to know that."""
+    for _, (seeker, _) in pairs:
+        seeker.seek(span.first)
+        key = seeker.key()
+        prefix = b"" if key is None else key[: key.index(0) + 1]
+        for _ in range(_HUGE):
+            if key is None or not key.startswith(prefix):
+                break
+            seeker.next()
+            key = seeker.key()
+        else:
+            return True
+    return False
 
 
 def _newest(cells: list[RawCell], versions: int) -> list[RawCell]:
