@@ -86,12 +86,15 @@ class Parsed(msgspec.Struct, frozen=True, gc=False):
 
     `links` has every distinct (URL, rel, anchor) of `a` and `area`, those of one target side by
     side, targets in the order of the page; links to the page itself and to what is no page are
-    left out and counted. `targets` is the number of distinct URLs among them.
+    left out and counted. It is one text, as `link_text` makes it: that is how it is stored, and a
+    text goes from one process to another much faster than many small values.
     """
 
     title: str = ""
-    links: list[Link] = []
+    links: str = ""
+    """A line a link: URL, rel and anchor with tabs between them. See `link_list`."""
     targets: int = 0
+    """How many different URLs the links lead to."""
     canonical: str = ""
     """What the page calls its canonical URL, itself made canonical; empty where it says nothing."""
     robots: str = ""
@@ -105,6 +108,11 @@ class Parsed(msgspec.Struct, frozen=True, gc=False):
     to_itself: int = 0
     notes: tuple[str, ...] = ()
     """What a reader should know: `binary`, `charset-unknown`, `links-cut`, `nested-too-deep`."""
+
+    @property
+    def link_list(self) -> list[Link]:
+        """The links one by one."""
+        return links_of_text(self.links)
 
 
 class Capture(msgspec.Struct, frozen=True, gc=False):

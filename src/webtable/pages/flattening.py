@@ -1,0 +1,180 @@
+"""Pages nested so deep that parsing would take minutes, made flat before they are parsed.
+
+Parsers of HTML take time that grows with the square of the nesting. Browsers stop at a depth of
+512; so do we: in a page with very many tags, start tags that would nest deeper are left out, and
+so are the attributes of a tag that has thousands, and what follows the 500,000th tag. Links,
+titles and the like stay in.
+
+Whether a tag nests is decided by a stack of names, kept as the standard keeps its stack of open
+elements, as far as that matters for the depth.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import NamedTuple
+
+__all__ = ["MAX_DEPTH", "MAX_TAGS", "Flat", "flatten"]
+
+MAX_DEPTH = 512
+"""Of elements in one another."""
+MAX_TAGS = 500_000
+"""Of one page."""
+
+_MANY_TAGS = 10_000
+"""Fewer cannot nest deep enough to hurt."""
+_SOME_TAGS = 2_000
+"""Fewer cannot multiply enough to hurt."""
+_MAX_FORMATTING = 8
+"""Open elements of formatting, in a page that is made flat. What they hold is not lost."""
+_MUCH_FORMATTING = 100
+_LONG_TAG_BYTES = 64 * 1024
+"""A tag that is shorter cannot have enough attributes to hurt."""
+
+_TOKEN = re.compile(
+    rb"<!--.*?(?:-->|\Z)"
+    rb"|<(script|style|textarea|title|xmp|iframe|noembed|noframes)\b[^>]*>.*?(?:</\1|\Z)"
+    rb"|<(/?)([A-Za-z][^\s/>]{0,31})[^>]*>?",
+    re.DOTALL | re.IGNORECASE,
+)
+# They never have content, or are closed by the next of their kind, or are what we look for.
+_NOT_NESTING = frozenset(
+    b"a area base basefont bgsound br col embed frame hr img input keygen link meta param source"
+    b" track wbr html head body"
+    b" p li dt dd tr td th thead tbody tfoot caption colgroup option rp rt rb rtc".split()
+)
+_FORMATTING = frozenset(b"b big code em font i nobr s small strike strong tt u".split())
+_FORMATTING_TAG = re.compile(
+    rb"<(/?)(?:b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)[\s/>]", re.IGNORECASE
+)
+_MARKERS = frozenset(b"applet marquee object table template select button".split())
+_SPECIAL = _MARKERS | frozenset(
+    b"address article aside blockquote center details dir div dl fieldset figcaption figure footer"
+    b" form frameset h1 h2 h3 h4 h5 h6 header hgroup listing main menu nav noscript ol plaintext"
+    b" pre search section summary ul".split()
+)
+
+
+class Flat(NamedTuple):
+    """HTML that can be parsed in time, and whether something was left out for it."""
+
+    html: bytes
+    is_changed: bool = False
+
+
+def flatten(html: bytes) -> Flat:
+    """Returns a page as it is, unless it is nested too deep: then without what is deeper."""
+    long_tags = _long_tags(html) if len(html) > _LONG_TAG_BYTES else []
+    if long_tags:
+        html = _without(html, long_tags)
+    is_changed = bool(long_tags)
+    tags = html.count(b"<")
+    if tags <= _SOME_TAGS or (tags <= _MANY_TAGS and not _is_left_open(html)):
+        return Flat(html, is_changed)
+    cuts = _too_deep(html)
+    return Flat(_without(html, cuts), is_changed=True) if cuts else Flat(html, is_changed)
+
+
+def _without(html: bytes, cuts: list[tuple[int, int]]) -> bytes:
+    parts = []
+    place = 0
+    for start, stop in cuts:
+        parts.append(html[place:start])
+        place = stop
+    parts.append(html[place:])
+    return b"".join(parts)
+
+
+def _is_left_open(html: bytes) -> bool:
+    """Whether much formatting is never ended: it is repeated in every paragraph that follows."""
+    slashes = _FORMATTING_TAG.findall(html)
+    return len(slashes) - 2 * slashes.count(b"/") > _MUCH_FORMATTING
+
+
+def _too_deep(html: bytes) -> list[tuple[int, int]]:
+    """Returns where the tags are that nest too deep, those that end them included."""
+    cuts: list[tuple[int, int]] = []
+    stack = _Stack()
+    left_out: Counter[bytes] = Counter()
+    for number, token in enumerate(_TOKEN.finditer(html)):
+        if number >= MAX_TAGS:
+            cuts.append((token.start(), len(html)))
+            break
+        name = token[3]
+        if name is None or (name := name.lower()) in _NOT_NESTING:
+            continue
+        if token[2]:
+            if left_out[name]:
+                left_out[name] -= 1
+                cuts.append(token.span())
+            else:
+                stack.close(name)
+        elif stack.is_full_for(name):
+            left_out[name] += 1
+            cuts.append(token.span())
+        else:
+            stack.open(name)
+    return cuts
+
+
+class _Stack:
+    """The names of the elements that are open."""
+
+    def __init__(self) -> None:
+        self._names: list[bytes] = []
+        self._counts: Counter[bytes] = Counter()
+        self._formatting = 0
+
+    def is_full_for(self, name: bytes) -> bool:
+        if name in _FORMATTING and self._formatting >= _MAX_FORMATTING:
+            return True
+        return len(self._names) >= MAX_DEPTH
+
+    def open(self, name: bytes) -> None:
+        self._names.append(name)
+        self._counts[name] += 1
+        self._formatting += name in _FORMATTING
+
+    def close(self, name: bytes) -> None:
+        """Closes the last element of a name, with what is in it, if the end tag reaches it."""
+        if not self._counts[name]:
+            return
+        names = self._names
+        if name in _FORMATTING:  # what is in it stays open, and only it is closed
+            place = len(names) - 1 - names[::-1].index(name)
+            del names[place]
+            self._counts[name] -= 1
+            self._formatting -= 1
+            return
+        stops = _MARKERS if name in _SPECIAL else _SPECIAL
+        for place in range(len(names) - 1, -1, -1):
+            if names[place] == name:
+                # Formatting that is in it goes on behind it, in the standard and so here.
+                kept = [each for each in names[place:] if each in _FORMATTING]
+                self._counts.subtract(names[place:])
+                self._counts.update(kept)
+                names[place:] = kept
+                return
+            if names[place] in stops:
+                return
+
+
+def _long_tags(html: bytes) -> list[tuple[int, int]]:
+    """Returns where tags go on with thousands of attributes, behind the first of them."""
+    cuts = []
+    place = 0
+    while place + _LONG_TAG_BYTES < len(html):
+        end = html.rfind(b">", place, place + _LONG_TAG_BYTES)
+        if end >= 0:
+            place = end + 1
+            continue
+        end = html.find(b">", place)
+        end = len(html) if end < 0 else end
+        start = max(html.rfind(b"<", place, end), place)
+        # A long attribute is no trouble (images are put into pages so); many attributes are.
+        if len(html[start:end].split()) > _MANY_TAGS:
+            space = html.rfind(b" ", start, start + _LONG_TAG_BYTES)
+            cuts.append((max(space, start + 1), end))
+        place = end + 1
+    return cuts
