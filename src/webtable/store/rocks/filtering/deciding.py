@@ -42,12 +42,14 @@ class Decision(NamedTuple):
         waste: what was read in vain, None where all of the row had to be looked at.
         patience: how much of that, row by row, is still cheaper than jumping over it.
         all_versions: whether the row must have all versions that its families keep.
+        is_jump: whether it stands for a filter that would jump over most of what it leaves out.
     """
 
     cut: Cut
     waste: Waste | None = None
     patience: int = 0
     all_versions: bool = False
+    is_jump: bool = False
 
 
 def row_decision(filter: f.Filter, reads: Sequence[FamilyRead], view: View) -> Decision | None:
@@ -79,7 +81,7 @@ def row_decision(filter: f.Filter, reads: Sequence[FamilyRead], view: View) -> D
             return Decision(_whole(_keeps(filter)), behind, 40, looks_back and several)
         case _:
             cut = _jumping(filter)
-            return None if cut is None else Decision(cut, _cut_away, 8)
+            return None if cut is None else Decision(cut, _cut_away, 8, is_jump=True)
 
 
 def _behind(column: bytes) -> Waste:

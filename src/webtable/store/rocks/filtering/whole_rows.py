@@ -75,8 +75,9 @@ class WholeRows:
         """
         pairs = list(zip(reads, opened, strict=True))
         deciding = [each for each in pairs if span.together or self._rule.needs(_name(each[0]))]
+        cut, waste, patience, all_versions, is_jump = self._decision
         # Backwards there is no change of ways later.
-        if self._decision.waste is not None and (span.reverse or _begins_huge(deciding, span)):
+        if is_jump and (span.reverse or _begins_huge(deciding, span)):
             yield from self._jumping(pairs, view, span)
             return
         # Families that do not matter for the decision are read only for rows that stay.
@@ -85,7 +86,6 @@ class WholeRows:
             for read, (seeker, _) in pairs
             if all(read is not each for each, _ in deciding)
         ]
-        cut, waste, patience, all_versions = self._decision
         shown = View(ALL_VERSIONS, view.time_range) if all_versions else view
         walked = plain_rows([each[0] for each in deciding], shown, span, [e[1] for e in deciding])
         looked = wasted = 0
@@ -100,7 +100,7 @@ class WholeRows:
                 if all_versions:
                     kept = _newest(kept, view.versions)
                 yield prefix, _with(kept, others, prefix) if others else kept
-            if wasted > patience * (looked + _OUTLIERS):
+            if wasted > patience * (looked + _OUTLIERS) and not span.reverse:
                 break
         else:
             return
