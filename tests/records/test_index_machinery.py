@@ -195,6 +195,19 @@ def test_further_writes_go_into_the_same_commit(people: People, engine_name: str
     assert people.cities() == [(b"London", b"ada")]
 
 
+def test_durability_is_that_of_the_store(people: People, engine_name: str) -> None:
+    row = people.row(b"ada")
+    people.table.write(row, people.change(city=b"London", mail=b"a@x"), durability="sync")
+    if engine_name == "hbase":
+        with pytest.raises(InvalidRequest, match="lose entries"):
+            people.table.write(row, people.change(city=b"Paris"), durability="none")
+    else:
+        people.table.write(row, people.change(city=b"Paris"), durability="none")
+    with pytest.raises(InvalidRequest, match="durability 'soon'"):
+        people.table.write(row, people.change(city=b"Rome"), durability="soon")  # type: ignore[arg-type]
+    assert people.cities() == [(b"London" if engine_name == "hbase" else b"Paris", b"ada")]
+
+
 def test_a_write_of_others_in_between_is_seen(people: People) -> None:
     row = people.row(b"ada")
     people.write(b"ada", city=b"London", age=b"1")

@@ -36,7 +36,7 @@ from webtable.records.index_model import (
 )
 from webtable.records.index_reader import Found, Wanted, hits
 from webtable.records.index_writer import Writer, commit_lock
-from webtable.store.mutation import Mutation
+from webtable.store.mutation import Durability, Mutation
 from webtable.store.scan import Scan
 
 __all__ = [
@@ -59,7 +59,9 @@ class IndexedTable(IndexHome):
 
     # Writing
 
-    def write(self, row: bytes, change: Change | Decide) -> int | None:
+    def write(
+        self, row: bytes, change: Change | Decide, *, durability: Durability = "wal"
+    ) -> int | None:
         """Writes one row and moves its entries.
 
         Returns the row's new revision, None when `change` decided to do nothing.
@@ -69,7 +71,7 @@ class IndexedTable(IndexHome):
             CheckFailed: the row was changed by others at every one of many attempts.
             RetryableError: the store failed; the write may have been made.
         """
-        outcome = self._writer().write([(row, change)], ())[0]
+        outcome = self._writer().write([(row, change)], (), durability)[0]
         if isinstance(outcome, WebTableError):
             raise outcome
         return outcome
@@ -79,6 +81,7 @@ class IndexedTable(IndexHome):
         changes: Iterable[tuple[bytes, Change | Decide]],
         *,
         also: Sequence[tuple[str, Mutation]] = (),
+        durability: Durability = "wal",
     ) -> list[int | None]:
         """Writes many rows with few round trips; changes of one row are made in their order.
 
@@ -87,6 +90,7 @@ class IndexedTable(IndexHome):
 
         Args:
             also: (table, mutation) pairs for the same commit; only where there are such.
+            durability: "none" only where there are atomic commits.
 
         Returns what `write` would, for each.
 
@@ -94,7 +98,7 @@ class IndexedTable(IndexHome):
             BatchError: some rows were not written, for the reasons that `write` has; it names
                 their positions. The others were, unless `also` was given: then nothing was.
         """
-        outcomes = self._writer().write(list(changes), also)
+        outcomes = self._writer().write(list(changes), also, durability)
         revisions: list[int | None] = []
         errors: list[WebTableError] = []
         positions: list[int] = []

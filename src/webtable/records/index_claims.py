@@ -26,7 +26,8 @@ from webtable.records.index_home import IndexHome
 from webtable.records.index_model import Entry, Index, RowState
 from webtable.records.index_plan import Plan
 from webtable.store.model import Row
-from webtable.store.mutation import Check, Put
+from webtable.store.mutation import Check, Durability, Put
+from webtable.store.table import Table
 
 __all__ = ["Claims", "Ledger", "StoredClaim"]
 
@@ -51,6 +52,7 @@ class Claims:
 
     def __init__(self, home: IndexHome) -> None:
         self._home = home
+        self.durability: Durability = "wal"
 
     def read(self, table: str, key: bytes, column: bytes) -> StoredClaim:
         """Reads a unique entry."""
@@ -95,7 +97,7 @@ class Claims:
         if state.cell is not None:
             check = Check.equal(column, state.cell, unique=True)
         put = Put(state.row, {column: cell}, timestamp=number)
-        return bool(self._home.table.check_and_mutate(state.row, check, put))
+        return self._change(self._home.table, check, put)
 
     def free(self, gone: Removal, row: bytes, old_revision: int) -> None:
         """Frees a key that a row has no more; nothing happens if it was claimed since."""
@@ -110,7 +112,7 @@ class Claims:
         value = encode_free(Revision(timestamp, self._home.new_token()))
         put = Put(gone.key, {gone.column: value}, timestamp=timestamp)
         table = self._home.store.table(gone.table)
-        return bool(table.check_and_mutate(gone.key, unchanged(gone.column, stored), put))
+        return self._change(table, unchanged(gone.column, stored), put)
 
     def _swap(
         self, index: Index, key: bytes, stored: StoredClaim, value: bytes, revision: int
@@ -118,7 +120,10 @@ class Claims:
         timestamp = rules.claim_timestamp(revision, stored.timestamp)
         put = Put(key, {index.column: value}, timestamp=timestamp)
         table = self._home.store.table(index.table)
-        return bool(table.check_and_mutate(key, unchanged(index.column, stored), put))
+        return self._change(table, unchanged(index.column, stored), put)
+
+    def _change(self, table: Table, check: Check, put: Put) -> bool:
+        return bool(table.check_and_mutate(put.row, check, put, durability=self.durability))
 
 
 class Ledger:

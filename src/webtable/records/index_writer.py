@@ -29,7 +29,7 @@ from webtable.records.index_claims import Claims, Ledger
 from webtable.records.index_home import IndexHome
 from webtable.records.index_model import Change, Decide, RowState
 from webtable.records.index_plan import Moment, Plan, markers
-from webtable.store.mutation import Mutation, Put
+from webtable.store.mutation import Durability, Mutation, Put, check_durability
 from webtable.store.store import Store
 
 __all__ = ["Writer"]
@@ -59,18 +59,29 @@ class Writer:
     def __init__(self, home: IndexHome) -> None:
         self._home = home
         self.claims = Claims(home)
+        self._durability: Durability = "wal"
 
     def write(
-        self, items: Sequence[tuple[bytes, Change | Decide]], also: Sequence[tuple[str, Mutation]]
+        self,
+        items: Sequence[tuple[bytes, Change | Decide]],
+        also: Sequence[tuple[str, Mutation]],
+        durability: Durability,
     ) -> list[Outcome]:
         """Writes rows; the answer has one outcome for each.
 
         Raises:
-            InvalidRequest: there is something for the same commit, and no atomic commits.
+            InvalidRequest: there is something for the same commit, and no atomic commits, or
+                what was acknowledged could be lost, and with it an entry and not its row.
         """
+        self._durability = self.claims.durability = check_durability(durability)
         self._home.check_states()
         if self._home.store.capabilities.atomic_commits:
             return self._commit(items, also)
+        if durability == "none":
+            raise InvalidRequest(
+                "an indexed write with durability 'none'",
+                hint="a server that dies could lose entries and not their rows; take 'wal' or 'sync'",
+            )
         if also:
             raise InvalidRequest(
                 "further mutations for the commit of an indexed write",
@@ -165,7 +176,11 @@ class Writer:
         if not rules.may_still_write(plan.chosen_ms, self._home.clock.elapsed_ms()):
             return False
         try:
-            return bool(self._home.table.check_and_mutate(plan.row, plan.check(), mutations))
+            return bool(
+                self._home.table.check_and_mutate(
+                    plan.row, plan.check(), mutations, durability=self._durability
+                )
+            )
         except WebTableError as error:
             return error
 
@@ -219,7 +234,10 @@ class Writer:
         for table, mutation in writes:
             by_table[table].append(mutation)
         for table, mutations in by_table.items():
-            with self._home.store.table(table).batch(size=len(mutations) + 1) as batch:
+            batch = self._home.store.table(table).batch(
+                size=len(mutations) + 1, durability=self._durability
+            )
+            with batch:
                 for mutation in mutations:
                     batch.add(mutation)
 
@@ -261,7 +279,7 @@ class Writer:
                     states[row] = plan.after()
                 outcomes.append(plan.revision.number)
             if writes and not (also and has_failed):
-                self._home.store.commit(writes)
+                self._home.store.commit(writes, durability=self._durability)
         return outcomes
 
     def _add(self, writes: list[tuple[str, Mutation]], plan: Plan, ledger: Ledger) -> None:
