@@ -80,7 +80,7 @@ class Writer:
         if durability == "none":
             raise InvalidRequest(
                 "an indexed write with durability 'none'",
-                hint="a server that dies could lose entries and not their rows; take 'wal' or 'sync'",
+                hint="a server that dies may lose entries and not their rows: take 'wal'",
             )
         if also:
             raise InvalidRequest(
