@@ -11,8 +11,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
-# What the compiled form of the client's hottest module is made from, where there is a C compiler.
-COMPILED := $(addprefix src/webtable/store/hbase/,codec.py _codec.pxd) tools/compile_codec.py
+# What the compiled forms of the hottest modules are made from, where there is a C compiler.
+COMPILED := $(addprefix src/webtable/,records/rows.py records/_rows.pxd store/hbase/codec.py \
+    store/hbase/_codec.pxd store/rocks/cutting.py store/rocks/_cutting.pxd) tools/compile_modules.py
 
 # Extra arguments for the program that a target runs: make test ARGS="tests/cli -x"
 ARGS ?=
@@ -59,7 +60,7 @@ lock: setup ## choose the newest versions again and write requirements.lock
 
 clean: ## remove .venv and everything that was built
 	@rm -rf $(VENV) build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
-	@rm -f src/webtable/store/hbase/_codec.*.so src/webtable/store/hbase/_codec.sha256
+	@find src -name '_*.so' -delete -o -name '_*.sha256' -delete
 	@find src tests tools benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 $(READY): pyproject.toml requirements.lock $(COMPILED)

@@ -1,4 +1,4 @@
-"""The compiled form of the hottest module: made where it can be, done without elsewhere."""
+"""The compiled forms of the hottest modules: made where they can be, done without elsewhere."""
 
 from __future__ import annotations
 
@@ -13,22 +13,27 @@ from pathlib import Path
 import pytest
 
 import webtable
+from tools.compile_modules import MODULES, HotModule
+from webtable import compiled
 from webtable.store.hbase import cells
 
 ROOT = Path(__file__).parents[2]
-FOLDER = ROOT / "src" / "webtable" / "store" / "hbase"
 COMPILER = (sysconfig.get_config_var("CC") or "cc").split()[0]
 # Debian has Python's own headers in a package of their own.
 CAN_COMPILE = bool(
     shutil.which(COMPILER) and Path(sysconfig.get_path("include"), "Python.h").exists()
 )
-ASK = "from webtable.store.hbase import cells; print(cells.COMPILED, cells.codec.__name__)"
+ASK = """
+from webtable import compiled
+module = compiled.load({!r}, {!r})
+print(module.COMPILED, module.__name__)
+"""
 
 
-def ask(**environment: str) -> str:
+def ask(module: HotModule, **environment: str) -> str:
     """Returns which form a new process runs."""
     done = subprocess.run(
-        [sys.executable, "-c", ASK],
+        [sys.executable, "-c", ASK.format(module.package, module.name)],
         env={**os.environ, "WEBTABLE_PURE": "", **environment},
         capture_output=True,
         text=True,
@@ -38,26 +43,28 @@ def ask(**environment: str) -> str:
 
 
 @pytest.mark.skipif(not CAN_COMPILE, reason="no C compiler here, or no Python.h")
-def test_setup_has_compiled_what_is_there_now() -> None:
-    assert ask() == "True webtable.store.hbase._codec", "run `make setup`"
+@pytest.mark.parametrize("module", MODULES, ids=lambda each: each.name)
+def test_setup_has_compiled_what_is_there_now(module: HotModule) -> None:
+    assert ask(module) == f"True {module.package}._{module.name}", "run `make setup`"
 
 
-def test_plain_python_on_request() -> None:
-    assert ask(WEBTABLE_PURE="1") == "False webtable.store.hbase.codec"
+@pytest.mark.parametrize("module", MODULES, ids=lambda each: each.name)
+def test_plain_python_on_request(module: HotModule) -> None:
+    assert ask(module, WEBTABLE_PURE="1") == f"False {module.package}.{module.name}"
 
 
 def test_a_compiled_form_of_other_sources_is_not_used(tmp_path: Path) -> None:
-    names = (*cells.SOURCES, "_codec.sha256")
+    module = HotModule("webtable.store.hbase", "codec")
     if not cells.COMPILED:
         pytest.skip("no compiled form here")
-    for name in names:
-        shutil.copy(FOLDER / name, tmp_path)
-    assert cells._is_current(tmp_path)
+    for name in (*module.sources, module.digest):
+        shutil.copy(ROOT / module.folder / name, tmp_path)
+    assert compiled.is_current(tmp_path, "codec")
     with (tmp_path / "codec.py").open("a", encoding="utf-8") as source:
         source.write("# changed\n")
-    assert not cells._is_current(tmp_path)
-    (tmp_path / "_codec.sha256").unlink()
-    assert not cells._is_current(tmp_path)
+    assert not compiled.is_current(tmp_path, "codec")
+    (tmp_path / module.digest).unlink()
+    assert not compiled.is_current(tmp_path, "codec")
 
 
 def build(target: Path, **environment: str) -> set[str]:
@@ -79,7 +86,8 @@ def build(target: Path, **environment: str) -> set[str]:
 def test_a_wheel_has_the_compiled_form(tmp_path: Path) -> None:
     found = build(tmp_path, CFLAGS="-O0")
     suffix = sysconfig.get_config_var("EXT_SUFFIX")
-    assert {f"_codec{suffix}", "_codec.sha256", "codec.py", "_codec.pxd"} <= found
+    for module in MODULES:
+        assert {f"_{module.name}{suffix}", module.digest, *module.sources} <= found
     assert not any(name.endswith("-none-any.whl") for name in found)
 
 

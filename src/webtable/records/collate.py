@@ -20,8 +20,8 @@ __all__ = ["Stream", "collate", "in_turn"]
 FIRST_ROWS = 16
 """How many rows are read of each stream at first; then twice as many each time."""
 
-MOST_ROWS = 512
-"""How many rows are read of a stream at a time, at most."""
+MOST_ROWS = 32
+"""How many rows are read of a stream at a time, at most: few stay in the processor's cache."""
 
 MOST_AHEAD = 16_384
 """How many rows of all streams together are kept, about."""

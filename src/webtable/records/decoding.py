@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from webtable.records.codecs import BoolCodec, BytesCodec, Codec, IntCodec, TextCodec
+from webtable import compiled
+from webtable.records.codecs import (
+    BoolCodec,
+    BytesCodec,
+    Codec,
+    FloatCodec,
+    IntCodec,
+    TextCodec,
+)
 
 if TYPE_CHECKING:
     from webtable.records import rows
 else:
-    from webtable.records import rows
+    rows = compiled.load("webtable.records", "rows")
 
 __all__ = ["ABSENT", "COMPILED", "RowPlan", "decode_key", "decode_rows", "kind_of"]
 
@@ -28,4 +36,6 @@ def kind_of(codec: Codec) -> int:
         return rows.TEXT
     if isinstance(codec, BytesCodec):
         return rows.BYTES
+    if isinstance(codec, FloatCodec) and codec.width == 8:
+        return rows.DOUBLE
     return rows.FALSE_OR_TRUE if isinstance(codec, BoolCodec) else rows.OTHER

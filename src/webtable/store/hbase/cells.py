@@ -12,14 +12,11 @@ compiled form where there is one. `WEBTABLE_PURE=1` in the environment chooses p
 
 from __future__ import annotations
 
-import hashlib
-import importlib
-import os
 from collections.abc import Sequence
-from pathlib import Path
 from struct import Struct
 from typing import TYPE_CHECKING
 
+from webtable import compiled
 from webtable.store.hbase.proto import client_pb2
 from webtable.store.model import MAX_TIMESTAMP, CellType, RawCell
 from webtable.store.mutation import Marker
@@ -37,34 +34,13 @@ __all__ = [
     "message_cells",
 ]
 
-SOURCES = ("codec.py", "_codec.pxd")
 _HEAD = Struct(">IIIH").pack
 _TAIL = Struct(">QB").pack
 _FAMILY_KINDS = (CellType.DELETE_FAMILY, CellType.DELETE_FAMILY_VERSION)
 
 
-def _is_current(folder: Path) -> bool:
-    """Whether the compiled form was made from the sources that lie beside it.
-
-    In a checkout they may have been changed since.
-    """
-    try:
-        made_from = (folder / "_codec.sha256").read_text(encoding="ascii").strip()
-        sources = b"".join((folder / name).read_bytes() for name in SOURCES)
-    except OSError:
-        return False
-    return made_from == hashlib.sha256(sources).hexdigest()
-
-
 if not TYPE_CHECKING:
-    codec = None
-    if os.environ.get("WEBTABLE_PURE", "") in {"", "0"} and _is_current(Path(__file__).parent):
-        try:
-            codec = importlib.import_module("webtable.store.hbase._codec")
-        except ImportError:  # made for another Python
-            codec = None
-    if codec is None:
-        codec = importlib.import_module("webtable.store.hbase.codec")
+    codec = compiled.load("webtable.store.hbase", "codec")
 
 COMPILED = codec.COMPILED
 HeldRow = codec.HeldRow

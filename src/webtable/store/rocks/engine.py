@@ -29,7 +29,7 @@ from webtable.store.rocks.filtering.making import make_rule
 from webtable.store.rocks.filtering.reading import FamilyCursor, Span, filtered_rows
 from webtable.store.rocks.filtering.rules import Rule
 from webtable.store.rocks.filtering.whole_rows import WholeRows, plain_rows, row_decision
-from webtable.store.rocks.keys import escape, row_end, unescape
+from webtable.store.rocks.keys import escape, row_end
 from webtable.store.rocks.visibility import current_ms
 from webtable.store.rocks.writer import Encoder, check_mutation, holds, needs_read
 from webtable.store.scan import Get, Scan
@@ -55,7 +55,7 @@ class RocksEngine(Engine):
         self._database = database
         self._admin = RocksAdmin(database)
         self.admin = EmbeddedAdmin(database, self._admin, self._translated)
-        self._scans: weakref.WeakSet[reader.RowStream] = weakref.WeakSet()
+        self._scans: weakref.WeakSet[reader.RowPieces] = weakref.WeakSet()
         self._scans_lock = threading.Lock()
 
     @classmethod
@@ -162,9 +162,17 @@ class RocksEngine(Engine):
             whole = WholeRows(decision, rule, lambda: self._database.is_closed)
             return whole.rows(reads, view, span, opened)
 
-        return self._scan(scan, open_rows)
+        if len(reads) == 1 and rule is None and not scan.reverse:
+            return self._scan(scan, lambda span: self._open_pieces(reads[0], view, span))
+        return self._scan(scan, lambda span: reader.as_pieces(open_rows(span)))
 
-    def _scan(self, scan: Scan, open_rows: Callable[[Span], reader.RowStream]) -> Iterator[Row]:
+    def _open_pieces(
+        self, read: reader.FamilyRead, view: reader.View, span: Span
+    ) -> reader.RowPieces:
+        ((seeker, items),) = self._open_walks([read], span)
+        return reader.row_pieces(read, view, items, seeker, span.first)
+
+    def _scan(self, scan: Scan, open_rows: Callable[[Span], reader.RowPieces]) -> Iterator[Row]:
         start, stop = scan.bounds()
         if scan.limit == 0 or (stop and stop <= start):
             return
@@ -179,16 +187,17 @@ class RocksEngine(Engine):
             bounds.fill_cache(False)  # type: ignore[call-arg] # the stub forgets it
             bounds.set_readahead_size(_READAHEAD_BYTES)
         with self._translated:
-            rows = open_rows(Span(escape(start), bounds, scan.reverse, together=scan.reverse))
+            pieces = open_rows(Span(escape(start), bounds, scan.reverse, together=scan.reverse))
             with self._scans_lock:
-                self._scans.add(rows)
-            for prefix, cells in rows:
-                if database.is_closed:
-                    break
-                yield Row(unescape(prefix[:-1]), cells)
-                left -= 1
-                if left == 0:
-                    return
+                self._scans.add(pieces)
+            for rows in pieces:
+                for row in rows:
+                    if database.is_closed:
+                        raise StoreClosed(self.location)
+                    yield row
+                    left -= 1
+                    if left == 0:
+                        return
             if database.is_closed:
                 raise StoreClosed(self.location)
 
@@ -319,11 +328,17 @@ class RocksEngine(Engine):
         self, writes: Sequence[tuple[str, Mutation]], durability: Durability
     ) -> list[Row | None]:
         with self._translated:
-            opened = {name: self._writable_table(name) for name in {name for name, _ in writes}}
-            _refuse_repeated_reads(writes)
+            by_table: dict[str, list[Mutation]] = {}
+            for name, mutation in writes:
+                by_table.setdefault(name, []).append(mutation)
+            opened = {name: self._writable_table(name) for name in by_table}
             with self._database.commits:
                 encoder = Encoder(self._read_column, self._admin, current_ms())
-                results = [encoder.add(opened[name], mutation) for name, mutation in writes]
+                results: list[Row | None] = [None] * len(writes)
+                if not all(encoder.add_blind(opened[name], by_table[name]) for name in by_table):
+                    _refuse_repeated_reads(writes)
+                    encoder = Encoder(self._read_column, self._admin, current_ms())
+                    results = [encoder.add(opened[name], mutation) for name, mutation in writes]
                 self._database.write(encoder.batch, durability)
             return results
 

@@ -7,12 +7,13 @@ column family; opening several at one point in time is the database's job (`Data
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from rocksdict import RdictIter
 
+from webtable import compiled
 from webtable.errors import CorruptData
-from webtable.store.model import MAX_TIMESTAMP, RawCell, split_column
+from webtable.store.model import MAX_TIMESTAMP, RawCell, Row, split_column
 from webtable.store.rocks.catalog import OpenFamily, OpenTable
 from webtable.store.rocks.keys import (
     SUFFIX_BYTES,
@@ -20,19 +21,27 @@ from webtable.store.rocks.keys import (
     decode_tagged,
     decode_timestamp,
     escape,
-    is_put,
     row_end,
+    unescape,
 )
 from webtable.store.rocks.visibility import Matcher, current_ms
+
+if TYPE_CHECKING:
+    from webtable.store.rocks import cutting
+else:
+    cutting = compiled.load("webtable.store.rocks", "cutting")
 
 __all__ = [
     "NEWEST",
     "FamilyRead",
+    "RowPieces",
     "RowStream",
     "View",
+    "as_pieces",
     "merge",
     "read_columns",
     "read_newest",
+    "row_pieces",
     "rows_backward",
     "rows_forward",
     "select",
@@ -41,8 +50,10 @@ __all__ = [
 RowStream: TypeAlias = Generator[tuple[bytes, list[RawCell]], None, None]
 """Rows in order: `escaped row | 00`, and the cells that are seen of it."""
 
-# After so many cells passed over in a row, a seek (about 2 µs) is cheaper than going on.
-_SKIP_LIMIT = 32
+RowPieces: TypeAlias = Generator[list[Row], None, None]
+"""Rows in order, list by list."""
+
+_PIECE_ROWS = 64  # rows cut at a time, from one that was asked for to so many
 _CACHED_READS = 1_000
 _EMPTY_QUALIFIER = b"\x00"  # escaped and ended, as it stands in a key
 _PUT = 4
@@ -136,7 +147,7 @@ def _select(table: OpenTable, columns: tuple[bytes, ...]) -> list[FamilyRead]:
     return reads
 
 
-def rows_forward(  # noqa: PLR0915 - one loop, because a call a cell would double its cost
+def rows_forward(
     read: FamilyRead,
     view: View,
     entries: Iterable[tuple[bytes, bytes]],
@@ -150,84 +161,65 @@ def rows_forward(  # noqa: PLR0915 - one loop, because a call a cell would doubl
         seeker: an iterator of the same moment, to jump over what need not be read and to find
             out whether the entries ended by an error; None when they are known to be whole.
     """
-    family, wanted = read
-    columns = family.columns
-    is_simple = is_plain = view.is_simple(family)
-    matcher = view.matcher(read)
-    prefix, size, skipped = _NO_ROW, 0, 0
-    previous = suffix = key = b""
-    timestamp, kind = 0, _PUT
-    cells: list[RawCell] = []
-    source = from_start = iter(entries)
-    while True:
-        for key, stored in source:
-            if not key.startswith(prefix):
-                if cells:
-                    yield prefix, cells
-                    cells = []
-                size = key.index(0) + 1
-                prefix = key[:size]
-                previous = b""
-                skipped = 0
-                is_plain = is_simple
-                if not is_plain:
-                    matcher.start_row()
-            qualifier = key[size:-9]
-            if key[-9:] != suffix:
-                suffix = key[-9:]
-                timestamp, kind = decode_timestamp(suffix), 255 - suffix[8]
-            if is_plain:
-                # Nothing met so far in this row hides anything, so no rules need to be asked.
-                if kind == 4:
-                    if qualifier != previous and (wanted is None or qualifier in wanted):
-                        previous = qualifier
-                        try:
-                            cells.append((columns[qualifier], timestamp, stored, 4))
-                        except KeyError:
-                            cells.append((family.column(qualifier), timestamp, stored, 4))
-                        continue
-                elif qualifier != previous or qualifier == _EMPTY_QUALIFIER:
-                    is_plain = False
-                    matcher.start_row()
-                    if previous:
-                        matcher.resume_column(previous)
-            if not is_plain and (
-                wanted is None
-                or qualifier in wanted
-                or (qualifier == _EMPTY_QUALIFIER and not is_put(kind))
-            ):
-                if kind == TAGGED:
-                    value, ttl_ms = decode_tagged(stored)
-                    is_seen = matcher.sees(qualifier, timestamp, _PUT, ttl_ms)
-                    if is_seen:
-                        cells.append((family.column(qualifier), timestamp, value, _PUT))
-                else:
-                    is_seen = matcher.sees(qualifier, timestamp, kind, None)
-                    if is_seen:
-                        cells.append((family.column(qualifier), timestamp, stored, kind))
-                if is_seen:
-                    continue
-            skipped += 1
-            if (
-                skipped > _SKIP_LIMIT
-                and seeker is not None
-                # Markers of the whole family stand between the cells of the column without a name.
-                and qualifier != _EMPTY_QUALIFIER
-                and (is_plain or _is_over(matcher, qualifier, wanted))
-            ):
-                break
-        else:
-            break
-        assert seeker is not None
-        skipped = 0
-        seeker.seek(_next_wanted(prefix, qualifier, wanted))
-        source = _walk(seeker)
-    if cells:
-        yield prefix, cells
-    if seeker is not None and source is not from_start:
+    cutter = _cutter(read, view, entries, seeker)
+    most = 1
+    while not cutter.is_over:
+        yield from cutter.take(most)
+        _prepare(cutter, read, seeker, start)
+        most = min(most * 2, _PIECE_ROWS)
+
+
+def row_pieces(
+    read: FamilyRead,
+    view: View,
+    entries: Iterable[tuple[bytes, bytes]],
+    seeker: RdictIter | None,
+    start: bytes,
+) -> RowPieces:
+    """Yields what `rows_forward` does as lists of rows, short ones first."""
+    cutter = _cutter(read, view, entries, seeker)
+    most = 1
+    while not cutter.is_over:
+        yield cutter.take_rows(most)
+        _prepare(cutter, read, seeker, start)
+        most = min(most * 2, _PIECE_ROWS)
+
+
+def as_pieces(stream: RowStream) -> RowPieces:
+    """Yields the rows of a stream, each in a list of its own."""
+    for prefix, cells in stream:
+        yield [Row(unescape(prefix[:-1]), cells)]
+
+
+def _cutter(
+    read: FamilyRead,
+    view: View,
+    entries: Iterable[tuple[bytes, bytes]],
+    seeker: RdictIter | None,
+) -> cutting.RowCutter:
+    return cutting.RowCutter(
+        read.family,
+        read.wanted,
+        view.matcher(read),
+        entries,
+        is_simple=view.is_simple(read.family),
+        may_seek=seeker is not None,
+    )
+
+
+def _prepare(
+    cutter: cutting.RowCutter, read: FamilyRead, seeker: RdictIter | None, start: bytes
+) -> None:
+    """Jumps where a cutter wants to, and looks why entries ended where they did."""
+    if seeker is None:
+        return
+    if cutter.needs_seek:
+        seeker.seek(_next_wanted(cutter.row, cutter.qualifier, read.wanted))
+        cutter.go_on(_walk(seeker))
+    elif cutter.is_over and cutter.has_jumped:
         seeker.status()
-    elif seeker is not None:
-        _check_end(seeker, key, start)
+    elif cutter.is_over:
+        _check_end(seeker, cutter.last, start)
 
 
 def rows_backward(
@@ -381,13 +373,6 @@ def _walk(seeker: RdictIter) -> Iterator[tuple[bytes, bytes]]:
     while seeker.valid():
         yield seeker.key(), seeker.value()
         seeker.next()
-
-
-def _is_over(matcher: Matcher, qualifier: bytes, wanted: tuple[bytes, ...] | None) -> bool:
-    """Whether nothing more of this column matters."""
-    if wanted is not None and qualifier not in wanted:
-        return True
-    return matcher.is_done and matcher.column == qualifier
 
 
 def _next_wanted(prefix: bytes, qualifier: bytes, wanted: tuple[bytes, ...] | None) -> bytes:

@@ -123,7 +123,7 @@ class Encoder:
                     batch[prefix + qualifier + suffix] = value
                 if mutation.clears:
                     self._clear(table, prefix, mutation)
-            except (KeyError, TypeError):
+            except (KeyError, TypeError, ValueError):
                 # A new column, a tagged one, or a mistake. Adding a cell twice is harmless.
                 self._put(table, mutation)
         return True

@@ -1,0 +1,133 @@
+"""Compiles the hottest modules when the package is built; called by hatchling.
+
+Optional by nature: without Cython, setuptools or a C compiler, or with `WEBTABLE_PURE=1`, the build
+says so and goes on, and the same modules run as plain Python. An editable install gets the
+compiled forms beside their sources, a wheel gets them inside.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+
+class HotModule(NamedTuple):
+    """A module that may run compiled: `name.py` with its C types in `_name.pxd`."""
+
+    package: str
+    name: str
+
+    @property
+    def folder(self) -> Path:
+        """Where it is, from the root of the repository."""
+        return Path("src", *self.package.split("."))
+
+    @property
+    def sources(self) -> tuple[str, str]:
+        """What it is compiled from."""
+        return f"{self.name}.py", f"_{self.name}.pxd"
+
+    @property
+    def digest(self) -> str:
+        """The file that says from which sources the compiled form was made."""
+        return f"_{self.name}.sha256"
+
+
+MODULES = (
+    HotModule("webtable.records", "rows"),
+    HotModule("webtable.store.hbase", "codec"),
+    HotModule("webtable.store.rocks", "cutting"),
+)
+
+
+class CompileHook(BuildHookInterface[Any]):
+    """Adds the compiled forms to what is built."""
+
+    _scratch: Path | None = None
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Compiles, before anything is put together."""
+        if self.target_name != "wheel":
+            return
+        is_editable = version == "editable"
+        if is_editable:
+            for module in MODULES:
+                _remove(Path(self.root), module)
+        if os.environ.get("WEBTABLE_PURE", "") not in {"", "0"}:
+            self.app.display_info("WEBTABLE_PURE is set: nothing is compiled")
+            return
+        self._scratch = scratch = Path(tempfile.mkdtemp(prefix="webtable-build-"))
+        try:
+            made = {module: compile_module(Path(self.root), module, scratch) for module in MODULES}
+        except (Exception, SystemExit) as exc:  # noqa: BLE001  an install must not fail for it
+            self.app.display_warning(f"not compiled, plain Python will run: {exc}")
+            return
+        for module, compiled in made.items():
+            digest = scratch / module.digest
+            digest.write_text(source_digest(Path(self.root), module) + "\n", encoding="ascii")
+            for path in (compiled, digest):
+                if is_editable:
+                    Path(self.root, module.folder, path.name).write_bytes(path.read_bytes())
+                else:
+                    target = Path(*module.folder.parts[1:], path.name)
+                    build_data["force_include"][str(path)] = str(target)
+        if not is_editable:
+            build_data["pure_python"] = False
+            build_data["infer_tag"] = True
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
+        """Clears up, when everything is put together."""
+        if self._scratch is not None:
+            shutil.rmtree(self._scratch, ignore_errors=True)
+
+
+def source_digest(root: Path, module: HotModule) -> str:
+    """Returns what tells one version of the sources from another."""
+    sources = b"".join((root / module.folder / name).read_bytes() for name in module.sources)
+    return hashlib.sha256(sources).hexdigest()
+
+
+def compile_module(root: Path, module: HotModule, scratch: Path) -> Path:
+    """Compiles a module and returns where the result is, in the scratch folder."""
+    from Cython.Build import cythonize
+    from setuptools import Distribution, Extension
+
+    extension = Extension(
+        f"{module.package}._{module.name}",
+        [str(root / module.folder / module.sources[0])],
+        extra_compile_args=["-O2", "-g0"],
+    )
+    extensions = cythonize(  # type: ignore[no-untyped-call]
+        [extension],
+        build_dir=str(scratch),
+        include_path=[str(root / "src")],
+        force=True,
+        quiet=True,
+        language_level=3,
+        compiler_directives={
+            "boundscheck": False,
+            "wraparound": False,
+            # Python's types say what a value is, C's how it is kept; those are in the .pxd.
+            "annotation_typing": False,
+        },
+    )
+    command = Distribution({"ext_modules": extensions}).get_command_obj("build_ext")
+    command.build_lib = str(scratch / "lib")
+    command.build_temp = str(scratch / "temp")
+    command.ensure_finalized()
+    command.run()
+    (compiled,) = map(Path, command.get_outputs())
+    return compiled
+
+
+def _remove(root: Path, module: HotModule) -> None:
+    folder, name = root / module.folder, f"_{module.name}"
+    for path in (*folder.glob(f"{name}.*.so"), *folder.glob(f"{name}.*.pyd")):
+        path.unlink()
+    (folder / module.digest).unlink(missing_ok=True)
