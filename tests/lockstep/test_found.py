@@ -19,8 +19,10 @@ from tests.lockstep.programs import (
     Program,
     Puts,
     ReadRows,
+    ScanRows,
 )
 from webtable import ALL_VERSIONS, Store
+from webtable.filters import SingleColumnValueFilter, SkipFilter, ValueFilter
 
 FOUND: dict[str, tuple[str, tuple[Operation, ...]]] = {
     "a raw scan shows what the family's TTL hides": (
@@ -80,6 +82,25 @@ FOUND: dict[str, tuple[str, tuple[Operation, ...]]] = {
             Puts(b"a", ((b"a:x", b"hidden"),), "recent1"),
             Flush(),
             Compact(),
+        ),
+    ),
+    "a filter that a cell of the future passes sets the time of a conditional put": (
+        "limits",
+        (
+            Puts(b"a", ((b"b:x", b"v"),), "future1"),
+            Puts(b"a", ((b"b:x", b"w"),), "old1"),
+            Checked(
+                b"a",
+                b"b:x",
+                "=",
+                None,
+                (Puts(b"a", ((b"a:x", b"set"),)),),
+                filter=ValueFilter("=", b"v"),
+            ),
+            ReadRows((b"a",), filter=ValueFilter("=", b"w")),
+            ScanRows(versions=ALL_VERSIONS, filter=SkipFilter(ValueFilter("!=", b"w"))),
+            Flush(),
+            ScanRows(filter=SingleColumnValueFilter(b"a:x", "=", b"set"), reverse=True),
         ),
     ),
     "an overwritten value comes back when the one above it is flushed away": (
