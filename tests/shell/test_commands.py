@@ -1,0 +1,270 @@
+"""The commands one by one: what they do to the store, and what they refuse and why."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.shell.running import Shell
+from webtable import CellType
+
+
+@pytest.fixture
+def filled(shell: Shell) -> Shell:
+    shell.answer(
+        "create 't', {NAME => 'f', VERSIONS => 3}, 'g'\n"
+        "put 't', 'a', 'f:q', 'one', 1\n"
+        "put 't', 'a', 'f:q', 'two', 2\n"
+        "put 't', 'b', 'g:n', \"\\x00\\x00\\x00\\x07\", 3"
+    )
+    return shell
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("scan", "scan takes 1 to 2 argument(s), 0 given\nhint: see `help 'scan'`"),
+        ("list 'a', 'b'", "list takes 0 to 1 argument(s), 2 given"),
+        ("put 't', 'r'", "put takes at least 4 argument(s), 2 given"),
+        ("scan 5", "the table's name is a number: 5\nhint: expected a string in quotes"),
+        ("scan 'a b'", "table name 'a b' is not one"),
+        ("scan 't', 5", "the second argument is a number: 5\nhint: expected a hash"),
+        ("scan 't', {'LIMITS' => 1}", "scan has no option LIMITS\nhint: did you mean LIMIT?"),
+        ("scan 't', {LIMIT => 'x'}", 'LIMIT is a string: "x"\nhint: expected a whole number'),
+        ("scan 't', {TIMERANGE => [1]}", "TIMERANGE has 1 entries"),
+        ("scan 't', {TIMERANGE => [5, 1]}", "time range [5, 1) is not one"),
+        ("scan 't', {REVERSED => 1}", "REVERSED is a number: 1\nhint: expected true or false"),
+        ("scan 't', {FILTER => 'NoFilter()'}", "filter text, position 0"),
+        ("scan 't', {ALL_METRICS => true}", "scan cannot have ALL_METRICS"),
+        ("scan 't', {COLUMNS => 'f:q:toInteger'}", "there is no formatter toInteger"),
+        ("scan 't', {COLUMNS => 'f:q:toLong'}", "value of f:q: 'two' has 3 bytes"),
+        ("scan 't', {FORMATTER => 'toInt', FORMATTER_CLASS => 'x.Y'}", "formatters of class x.Y"),
+        ("scan 't', {RAW => true, COLUMNS => 'f:q'}", "a raw scan cannot name columns"),
+        ("get 't', ''", "row key is empty"),
+        ("get 't', 'a', 'nofamily:q'", "family 'nofamily' is not in table 't'"),
+        ("get 't', 'a', {COLUMN => 'f'}, 5", "get takes nothing after its options"),
+        ("count 't', INTERVAL => 0", "INTERVAL 0 is less than 1"),
+        ("get_counter 't', 'a', 'f:q'", "'two' in f:q is no counter"),
+        ("incr 't', 'a', 'f:q'", "column b'f:q' is not a counter"),
+        ("incr 't', 'a', 'f:c', 'x'", 'the number after the column is a string: "x"'),
+        ("put 't', 'a', 'f:q', 'v', -1", "timestamp -1 is not one"),
+        ("put 't', 'a', 'f:q', 'v', 1, 2", "the last argument is a number: 2"),
+        ("put 't', 'a', 'f:q', 'v', {VISIBILITY => 'x'}", "put cannot have VISIBILITY"),
+        ("put 't', 'a', 'f:q', 'v', 1, {}, 3", "put has too many arguments"),
+        ("put 't', 'a', ':q', 'v'", "column b':q' does not name a family"),
+        ("delete 't', 'a', ''", "the column is empty\nhint: `deleteall` deletes a whole row"),
+        ("deleteall 't', {ROWPREFIXFILTER => ''}", "ROWPREFIXFILTER is empty"),
+        ("create 't', 'f'", "table 't' exists already"),
+        ("create 'u'", "table 'u' has no family"),
+        ("create 'u', 'a:b'", "family name 'a:b' is not one"),
+        ("create 'u', {NAME => 'f', VERSIONS => 0}", "versions 0 is out of range"),
+        ("create 'u', {NAME => 'f', COMPRESSION => 'ZIP'}", "compression 'ZIP' is not one"),
+        ("create 'u', {NAME => 'f', TTL => 'a while'}", "TTL 'A WHILE' is not one"),
+        ("create 'u', {NAME => 'f', ENCRYPTION => 'AES'}", "family 'f' cannot have ENCRYPTION"),
+        ("create 'u', 'f', {SPLITS => ['a', 'a']}", "split keys hold an empty key or one twice"),
+        ("create 'u', 'f', {NUMREGIONS => 1, SPLITALGO => 'UniformSplit'}", "NUMREGIONS 1 is out"),
+        ("create 'u', 'f', {NUMREGIONS => 4, SPLITALGO => 'Even'}", "SPLITALGO 'Even' is not one"),
+        ("create 'u', 'f', {SPLITS_FILE => 'nowhere.txt'}", "SPLITS_FILE 'nowhere.txt' cannot be"),
+        ("create 'u', 'f', COPROCESSOR => 'x'", "a table cannot have COPROCESSOR here"),
+        ("alter 't'", "alter says nothing to change"),
+        ("alter 't', 'delete' => 'h'", "family 'h' is not in table 't'"),
+        ("alter 't', METHOD => 'shrink', NAME => 'f'", "METHOD 'shrink' is not one"),
+        ("alter 't', METHOD => 'table_att_unset', NAME => 'X'", "table 't' has no option X"),
+        ("drop 't'", "table 't' is enabled\nhint: disable 't' first"),
+        ("list '['", "'[' is not a regular expression"),
+        ("describe_namespace 'x'", "namespace 'x' does not exist\nhint: known namespaces: default"),
+        ("create_namespace 'x', {'a' => 'b'}", "namespaces have no properties here"),
+        ("list_regions 't', nil, ['X']", "list_regions has no column X"),
+        ("list_regions 't', {LOCALITY_THRESHOLD => 2.0}", "LOCALITY_THRESHOLD 2.0 is not one"),
+        ("flush 'nowhere'", "region 'nowhere' does not exist\nhint: `list_regions` shows"),
+        ("merge_region 'a'", "merge_region needs at least 2 regions"),
+        ("status 'all'", "status 'all' is not known"),
+        ("exit 999", "exit code 999 is out of range"),
+        ("help 'scna'", "command 'scna' does not exist\nhint: did you mean scan?"),
+        ("grant 'u', 'R'", "grant is not supported here\nhint: use HBase's own shell for security"),
+        ("zk_dump", "zk_dump is not supported here\nhint: ask ZooKeeper"),
+    ],
+)
+def test_bad_input_gets_one_clear_error(filled: Shell, command: str, message: str) -> None:
+    error = filled.error(command)
+    assert error.startswith(f"script:1: {message}"), error
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("balancer", "the embedded store has no balancer"),
+        ("balance_switch true", "the embedded store has no balancer"),
+        ("move 't,0'", "the embedded store moves no regions"),
+        ("split 't'", "the embedded store splits no regions"),
+        ("split 't,0', 'b'", "the embedded store splits no regions"),
+        ("merge_region 't,0', 't,0'", "the embedded store merges no regions"),
+        ("snapshot 't', 's'", "the embedded store takes no snapshots"),
+        ("list_snapshots", "the embedded store takes no snapshots"),
+        ("restore_snapshot 's'", "the embedded store takes no snapshots"),
+        ("clone_snapshot 's', 'u'", "the embedded store takes no snapshots"),
+        ("delete_snapshot 's'", "the embedded store takes no snapshots"),
+        ("delete_all_snapshot '.*'", "the embedded store takes no snapshots"),
+        ("list_table_snapshots 't'", "the embedded store takes no snapshots"),
+        ("delete_table_snapshots 't'", "the embedded store takes no snapshots"),
+    ],
+)
+def test_what_needs_a_cluster_says_so(filled: Shell, command: str, message: str) -> None:
+    error = filled.error(command)
+    assert error.startswith(f"script:1: {message}\nhint: "), error
+
+
+@pytest.mark.parametrize(
+    ("command", "answer"),
+    [
+        ("get 't', 'a', {COLUMN => 'f', VERSIONS => 5, MAXLENGTH => 15}", "2 cells"),
+        ("get 't', 'a', {VERSIONS => 5}", "2 cells"),
+        ("get 't', 'a', {CONSISTENCY => 'STRONG'}", "1 cells"),
+        ("scan 't', {CACHE => 1, CACHE_BLOCKS => false, READ_TYPE => 'PREAD'}", "2 cells"),
+        ("scan 't', {ENDKEY => 'b'}", "1 cells"),
+        ("scan 't', {'ENDROW' => 'b'}", "1 cells"),
+        ("scan 't', {STARTKEY => 'b'}", "1 cells"),
+        ("scan 't', {VERSIONS => 0}", "2 cells"),
+        ("scan 't', {LIMIT => '1'}", "1 cells"),
+        ("scan 't', {COLUMN => ['f']}", "1 cells"),
+    ],
+)
+def test_options_of_reads(filled: Shell, command: str, answer: str) -> None:
+    assert f"{filled.answer(command).count('timestamp=')} cells" == answer
+
+
+def test_a_qualifier_may_hold_colons(filled: Shell) -> None:
+    filled.answer("put 't', 'c', 'f:https://example.org/', 'link', 1")
+    shown = filled.answer("get 't', 'c', 'f:https://example.org/'")
+    assert " f:https://example.org/ timestamp=1970-01-01T00:00:00.001, value=link\n" in shown
+
+
+@pytest.mark.parametrize(
+    ("formatter", "value", "shown"),
+    [
+        ("toInt", r"\xff\xff\xff\xfe", "-2"),
+        ("toLong", r"\x00\x00\x00\x00\x00\x00\x01\x00", "256"),
+        ("toShort", r"\x01\x00", "256"),
+        ("toFloat", r"\x3f\xc0\x00\x00", "1.5"),
+        ("toDouble", r"\x7f\xf0\x00\x00\x00\x00\x00\x00", "Infinity"),
+        ("toBoolean", r"\xff", "true"),
+        ("toBigDecimal", r"\x00\x00\x00\x02\x00\x96", "1.50"),
+        ("toString", r"\xc3\xa9", "é"),
+        ("toHex", r"\x00\xff", "00ff"),
+        ("toStringBinary", r"\x00a", r"\x00a"),
+    ],
+)
+def test_formatters(filled: Shell, formatter: str, value: str, shown: str) -> None:
+    filled.answer(f"put 't', 'z', 'f:v', \"{value}\", 1")
+    assert f"value={shown}\n" in filled.answer(f"get 't', 'z', 'f:v:{formatter}'")
+
+
+def test_timestamps_can_be_numbers(filled: Shell) -> None:
+    filled.session.epoch = True
+    assert " a column=f:q, timestamp=2, value=two\n" in filled.answer("scan 't'")
+
+
+def test_delete_takes_one_version_and_deleteall_all(filled: Shell) -> None:
+    filled.answer("delete 't', 'a', 'f:q'")
+    assert "value=one" in filled.answer("get 't', 'a'")
+    filled.answer("deleteall 't', 'a', 'f'")
+    assert "0 row(s)" in filled.answer("get 't', 'a'")
+    kinds = {cell.type for row in filled.store.table("t").scan(raw=True) for cell in row.cells}
+    assert {CellType.DELETE, CellType.DELETE_FAMILY} <= kinds
+
+
+def test_delete_of_a_family_is_of_its_versions_now(filled: Shell) -> None:
+    filled.answer("delete 't', 'a', 'f', 2")
+    assert "value=one" in filled.answer("get 't', 'a'")
+    filled.answer("delete 't', 'a', 'f'")
+    assert "value=one" in filled.answer("get 't', 'a'")
+
+
+def test_rows_of_a_prefix_are_deleted_whatever_bytes_they_have(filled: Shell) -> None:
+    filled.answer("put 't', \"p\\x00\", 'f:q', 'v'; put 't', \"p\\xff\", 'f:q', 'v'")
+    filled.answer("deleteall 't', {ROWPREFIXFILTER => 'p', CACHE => 1}")
+    assert filled.answer("count 't'") == "2 row(s)\n=> 2\n"
+
+
+def test_a_time_to_live_of_a_cell(filled: Shell) -> None:
+    filled.answer(
+        "put 't', 'x', 'f:q', 'v', {TTL => 1000000}; put 't', 'x', 'f:r', 'v', 5, {TTL => 1}"
+    )
+    assert "f:r" not in filled.answer("get 't', 'x'")
+
+
+def test_a_table_in_a_variable_has_methods(filled: Shell) -> None:
+    text = "t = get_table 't'\nt.put 'c', 'f:q', 'three', 9\nt.get('c', 'f:q')\nt.count\nt.name"
+    shown = filled.answer(text)
+    assert "value=three" in shown
+    assert shown.endswith('3 row(s)\n=> 3\n=> "t"\n')
+    assert "Deletes one version" in filled.answer("t.help 'delete'")
+
+
+def test_a_truncated_table_is_in_service_without_rows(filled: Shell) -> None:
+    shown = filled.answer("disable 't'; truncate 't'; is_enabled 't'; count 't'")
+    assert "Disabling" not in shown
+    assert shown.endswith("true\n=> true\n0 row(s)\n=> 0\n")
+    assert filled.store.describe_table("t").family("g") is not None
+
+
+def test_tables_are_listed_by_their_state(filled: Shell) -> None:
+    filled.answer("create 'u', 'f'; disable 'u'")
+    assert filled.answer("list_enabled_tables") == 'TABLE\nt\n1 row(s)\n=> ["t"]\n'
+    assert filled.answer("list_disabled_tables") == 'TABLE\nu\n1 row(s)\n=> ["u"]\n'
+
+
+def test_many_tables_are_changed_after_a_question(filled: Shell) -> None:
+    assert "table:t, error:table 't' is enabled" in filled.answer("drop_all 't'\ny")
+    assert filled.answer("disable_all 't'\nn\nis_enabled 't'").endswith("=> true\n")
+    assert filled.answer("disable_all 'x.*'") == "No tables matched the regex x.*\n"
+    filled.answer("disable_all 't'\ny\nenable_all 't'\nyes\ndisable 't'\ndrop_all 't'\nY")
+    assert filled.store.tables() == []
+
+
+def test_split_keys_come_from_a_file(
+    filled: Shell, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = tmp_path_factory.mktemp("splits") / "splits.txt"
+    path.write_text("com.\n\\x00\\xFF\n")
+    filled.answer(f"create 'u', 'f', SPLITS_FILE => '{path}'")
+    assert [region.start for region in filled.store.admin.regions("u")] == [
+        b"",
+        b"\x00\xff",
+        b"com.",
+    ]
+
+
+def test_regions_of_an_embedded_store(filled: Shell) -> None:
+    shown = filled.answer("list_regions 't', 'emb', ['REGION_NAME', 'start_key', 'LOCALITY']")
+    assert shown == (
+        "  REGION_NAME |  START_KEY |   LOCALITY |\n"
+        " ------------ | ---------- | ---------- |\n"
+        "          t,0 |            |        1.0 |\n"
+        " 1 rows\n"
+    )
+    assert "STARTKEY => ''" in filled.answer("locate_region 't', 'a'")
+    assert filled.answer("regioninfo 't,0'").startswith("{ENCODED => t,0, NAME => 't,0'")
+
+
+def test_upkeep_of_an_embedded_store(filled: Shell) -> None:
+    filled.answer("flush 't'; flush 't,0'; flush 'embedded'; compact 't'; major_compact 't', 'f'")
+    filled.answer("compact 't,0', 'g'; compact_rs 'embedded'; compact_rs 'embedded', true")
+    assert filled.answer("compaction_state 't'") == 'NONE\n=> "NONE"\n'
+    assert filled.answer("balancer_enabled") == "false\n=> false\n"
+    assert filled.answer("list_liveservers") == "SERVERNAME\nembedded\n1 row(s)\n"
+    assert filled.answer("list_deadservers; rit") == "SERVERNAME\n0 row(s)\n0 row(s)\n"
+
+
+def test_the_store_is_described(filled: Shell) -> None:
+    assert filled.answer("status") == (
+        "1 active master, 0 backup masters, 1 servers, 0 dead, 1.0000 average load\n"
+    )
+    assert "numberOfOnlineRegions=1" in filled.answer("status 'simple'")
+    assert '"t,0"' in filled.answer("status 'detailed'")
+    assert filled.answer("version").startswith("WebTable ")
+    assert "(auth:SIMPLE)" in filled.answer("whoami")
+    assert filled.answer("show_filters").splitlines()[:3] == [
+        "DependentColumnFilter",
+        "KeyOnlyFilter",
+        "ColumnCountGetFilter",
+    ]

@@ -1,0 +1,155 @@
+"""Whatever is typed, the shell answers or says what is wrong; it never falls over."""
+
+from __future__ import annotations
+
+import io
+import os
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import webtable
+from tests.shell.running import Shell
+from tools.record_shell import script_of
+from webtable.cli.shell.catalog import ALIASES, GROUPS, UNSUPPORTED
+from webtable.cli.shell.completion import complete
+from webtable.cli.shell.constants import CONSTANTS
+from webtable.cli.shell.interactive import is_complete
+from webtable.cli.shell.lexer import Lexer
+from webtable.cli.shell.output import Printer
+from webtable.cli.shell.parser import parse
+from webtable.cli.shell.session import ExitShell, Session
+from webtable.errors import ShellSyntaxError, WebTableError
+
+SOAK = bool(os.environ.get("WEBTABLE_SOAK"))
+GOLDEN = Path(__file__).parents[1] / "golden" / "shell"
+VALID = [
+    line
+    for path in sorted(GOLDEN.glob("*.txt"))
+    for line in script_of(path.read_text(encoding="utf-8")).splitlines()
+    if line.strip()
+]
+NAMES = [name for group in GROUPS.values() for name in group.names]
+WORDS = [
+    *NAMES, *ALIASES, *UNSUPPORTED, *CONSTANTS,
+    "'t'", "'f'", "'f:q'", "'f:q:toInt'", "'a'", '"\\x00"', "'.*'", "''", '"', "'", "\\",
+    "0", "1", "-1", "3.5", "1e999", "99999999999999999999", "nil", "true", "false", "t", "x",
+    "=", "=>", ",", ";", ".", "::", "(", ")", "[", "]", "{", "}", "|", "+", "-", "*", "/", "%",
+    "#", "\n", "\t", ":", ":sym", "key:", "do", "end", "é", "‘", "\x00", "\ud800",
+]  # fmt: skip
+
+soups = st.lists(st.sampled_from(WORDS), max_size=14).map(" ".join)
+
+
+@st.composite
+def mutated(draw: st.DrawFn) -> str:
+    """A line that was right, with a few characters taken out, put in or doubled."""
+    line = draw(st.sampled_from(VALID))
+    for _ in range(draw(st.integers(1, 4))):
+        at = draw(st.integers(0, len(line)))
+        cut = draw(st.integers(0, 3))
+        line = line[:at] + draw(st.sampled_from(["", *WORDS])) + line[at + cut :]
+    return line
+
+
+texts = st.one_of(soups, mutated(), st.text(max_size=60))
+many = settings(
+    max_examples=20_000 if SOAK else 500,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Iterator[Session]:
+    with webtable.open(str(tmp_path / "store.db")) as store:
+        store.create_table("t", "f").put(b"a", {b"f:q": b"v"})
+        yield Session(store, Printer(io.StringIO()), lambda _: "y")
+
+
+def syntax_error(text: str) -> ShellSyntaxError | None:
+    lexer = Lexer()
+    try:
+        for line in text.split("\n"):
+            lexer.feed(line)
+        parse(lexer)
+    except ShellSyntaxError as error:
+        return error
+    return None
+
+
+def outcome(session: Session, text: str) -> WebTableError | ExitShell | None:
+    lexer = Lexer()
+    try:
+        for line in text.split("\n"):
+            if not lexer.is_open:
+                lexer = Lexer()
+            lexer.feed(line)
+            if not lexer.is_open:
+                session.run(lexer)
+        lexer.finish()
+    except (WebTableError, ExitShell) as error:
+        return error
+    return None
+
+
+@given(texts)
+@many
+def test_a_parser_answers_or_says_where(text: str) -> None:
+    error = syntax_error(text)
+    if error is not None:
+        lines = text.split("\n")
+        assert 1 <= error.line <= len(lines)
+        assert error.source == lines[error.line - 1]
+        assert 1 <= error.column <= len(error.source) + 1
+        assert error.message
+
+
+@given(texts)
+@many
+def test_a_session_answers_or_says_what_is_wrong(session: Session, text: str) -> None:
+    error = outcome(session, text)
+    assert error is None or str(error)
+
+
+@given(texts)
+@many
+def test_a_prompt_completes_or_offers_nothing(session: Session, text: str) -> None:
+    word, found = complete(session, text)
+    assert all(each.startswith(word) for each in found)
+    assert is_complete(text) in (True, False)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x = " * 5000 + "1",
+        "1" + " + 1" * 5000,
+        "t" + ".a" * 5000,
+        "(" * 40 + "1" + ")" * 40,
+        "list 'a{99999}{99999}{99999}'",
+        "list '(?P<a'",
+        "puts " + "'" + "x" * 100_000 + "'",
+        "scan 't', {FILTER => '" + "(" * 5000 + "'}",
+    ],
+)
+def test_what_goes_deep_or_long_is_answered_too(shell: Shell, text: str) -> None:
+    assert shell.run(text).code in (0, 2)
+
+
+def test_a_store_survives_it(session: Session) -> None:
+    chance = random.Random(1)
+    for _ in range(300):
+        line = " ".join(chance.choices(WORDS, k=8))
+        lexer = Lexer()
+        try:
+            lexer.feed(line)
+            if not lexer.is_open:
+                session.run(lexer)
+        except (WebTableError, ExitShell):
+            continue
+    assert session.store.table("t").schema().families
