@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
@@ -18,7 +19,7 @@ DAY = 86_400
 BEGIN = 1_788_220_800  # 2026-09-01T00:00:00Z
 
 
-def made(url: str, day: int = 0, body: bytes = b"word", **more: object) -> NewCapture:
+def made(url: str, day: int = 0, body: bytes = b"word", **more: Any) -> NewCapture:
     note = CaptureNote(
         BEGIN + day * DAY, body.hex()[:40], 200, len(body), "text/html", "", None, False
     )._replace(**more)

@@ -103,6 +103,9 @@ def test_a_link_that_is_no_url() -> None:
 def test_people_leave_the_scheme_out() -> None:
     assert typed_url(" example.com/about ") == "https://example.com/about"
     assert typed_url("http://example.com") == "http://example.com/"
+    assert typed_url("localhost:8080/a") == "https://localhost:8080/a"
+    with pytest.raises(InvalidUrl, match="its scheme is 'mailto'"):
+        typed_url("mailto:me@example.com")
 
 
 @given(hostile_urls())

@@ -42,11 +42,16 @@ COMMANDS = {
         "Show the master, dead servers, regions on their way, the balancer.",
     ),
     "compact": Entry("upkeep", "compact", "Rewrite tables without what no read can see."),
+    "diff": Entry("pages", "diff", "Show what changed between two versions of a page."),
     "flush": Entry("upkeep", "flush", "Write what is in memory to files."),
     "hbase": Entry("hbase", "hbase", "Run a real HBase on this machine, for trying and for tests."),
+    "init": Entry("pages", "init", "Make a store for pages."),
     "namespace": Entry("namespaces", "namespace", "List, create and drop namespaces."),
+    "page": Entry("pages", "page", "Show a page: now, at a date, its history, its body."),
+    "pages": Entry("pages", "pages", "List the pages of a domain or a directory."),
     "region": Entry("regions", "region", "Move, split, merge, flush and compact regions."),
     "regions": Entry("regions", "regions", "List regions with their servers, sizes and requests."),
+    "report": Entry("reports", "report", "Ask about all pages: errors, largest, modified …"),
     "servers": Entry("servers", "servers", "List the servers that are alive, with their load."),
     "shell": Entry(
         "shell.command", "shell", "Type commands of HBase's shell, or run a script of them."

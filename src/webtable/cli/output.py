@@ -32,13 +32,19 @@ class Column(NamedTuple):
 
 
 def print_items(
-    items: Iterable[Item], columns: Sequence[Column], form: Format, *, next_key: str | None = None
+    items: Iterable[Item],
+    columns: Sequence[Column],
+    form: Format,
+    *,
+    next_key: str | None = None,
+    go_on: str = "--start",
 ) -> None:
     """Prints items to stdout.
 
     Args:
         columns: the keys in the order of printing; every item has all of them.
         next_key: where a limited answer goes on, None when it is complete.
+        go_on: the option that takes it.
     """
     out = sys.stdout
     if form == "json":
@@ -54,7 +60,8 @@ def print_items(
     # A reader that went away shows up here, where it can be handled, and not at exit.
     out.flush()
     if next_key is not None and form != "json":
-        talk(f"there is more, from '{next_key}' on; see --start and --limit")
+        word = "behind" if go_on == "--after" else "from"
+        talk(f"there is more, {word} '{next_key}'; see {go_on} and --limit")
 
 
 def page_of(

@@ -290,7 +290,9 @@ class Questions:
             else:
                 start = max(start, _after(after))
         hits = self._hits(name, KeyRange(start, stop), reverse=reverse)
-        checked = self._pages.rows.check_hits(name, hits)
+        # With nothing to sort out afterwards, no more rows are read than are shown.
+        most = Scan(limit=limit + 1) if is_wanted is None and limit > 0 else None
+        checked = self._pages.rows.check_hits(name, hits, scan=most)
         skip = self._skip
 
         def found() -> Iterator[tuple[str, Page]]:

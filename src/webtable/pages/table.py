@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from webtable.errors import AlreadyExists, FormatVersionError, InvalidRequest, NotFound
 from webtable.pages import schema
-from webtable.pages.history import counting, visible_at
+from webtable.pages.captures import Link, links_of_text
+from webtable.pages.history import CaptureNote, counting, visible_at
 from webtable.pages.indexes import page_indexes
 from webtable.pages.keys import SALT_SPLITS, KeyScheme, SaltedKeys, key_scheme
 from webtable.pages.page import NewCapture, Outcome, Page, PageContent, page_of
 from webtable.pages.schema import PROFILES, SETTINGS_TABLE, TABLE, Profile
 from webtable.pages.suffixes import Suffixes, newest_list
-from webtable.pages.writing import BODY, Parse, RowWrite, read_history
+from webtable.pages.writing import (
+    BODY,
+    LINKS,
+    Parse,
+    RowHistory,
+    RowWrite,
+    links_identity,
+    read_history,
+)
 from webtable.records.index import IndexedTable
 from webtable.store.mutation import Mutation
 from webtable.store.store import Store
@@ -160,6 +169,11 @@ class PageTable:
         found = self.rows.table.get(row, _METADATA)
         return None if found is None else page_of(row, found.values())
 
+    def captures(self, url: str) -> list[CaptureNote]:
+        """Returns the captures of a page, the oldest first."""
+        history = read_history(self.rows.table, self.keys.row_key(url))
+        return [note for _, note in sorted(history.notes.items())]
+
     def content(self, url: str, as_of: int | None = None) -> PageContent | None:
         """Returns a page as it was at a second, the newest one by default.
 
@@ -168,17 +182,37 @@ class PageTable:
         """
         row = self.keys.row_key(url)
         history = read_history(self.rows.table, row)
-        notes = [note for note in counting(history.notes.values()) if _is_by(note.time, as_of)]
-        if not notes:
+        note = _as_of(history, as_of)
+        if note is None:
             return None
-        note = notes[-1]
-        holds = visible_at(note.time, history.bodies)
-        if holds is None or history.bodies[holds] != note.digest:
-            return PageContent(note, None)
+        return PageContent(note, self._version(row, BODY, history.bodies, note.time, note.digest))
+
+    def links(self, url: str, as_of: int | None = None) -> list[Link] | None:
+        """Returns the links of a page as it was at a second, the newest one by default.
+
+        An answer that was no success has none. None when the page was not captured by then, or
+        its links are not kept any more.
+        """
+        row = self.keys.row_key(url)
+        history = read_history(self.rows.table, row)
+        note = _as_of(history, as_of)
+        if note is None:
+            return None
+        text = self._version(row, LINKS, history.links, note.time, links_identity(note))
+        return None if text is None else links_of_text(text.decode())
+
+    def _version(
+        self, row: bytes, column: bytes, versions: Mapping[int, str], time: int, identity: str
+    ) -> bytes | None:
+        """Reads what holds at a second, if that is what it should be."""
+        holds = visible_at(time, versions)
+        if holds is None or versions[holds] != identity:
+            return None
         at = holds * 1000
-        found = self.rows.table.get(row, (BODY,), time_range=(at, at + 1))
-        return PageContent(note, None if found is None else found.value(BODY))
+        found = self.rows.table.get(row, (column,), time_range=(at, at + 1))
+        return None if found is None else found.value(column)
 
 
-def _is_by(time: int, limit: int | None) -> bool:
-    return limit is None or time <= limit
+def _as_of(history: RowHistory, limit: int | None) -> CaptureNote | None:
+    notes = counting(history.notes.values())
+    return next((n for n in reversed(notes) if limit is None or n.time <= limit), None)

@@ -10,6 +10,7 @@ The standard itself is ada-url's part, which is imported here only.
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from ada_url import URL
@@ -22,6 +23,7 @@ MAX_URL_BYTES = 8_192
 """Longer ones are refused: no server of note answers them, and traps for crawlers make them."""
 
 _SHOWN = 80
+_HAS_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?!\d)")  # a number after it is a port
 
 
 class UrlParts(NamedTuple):
@@ -87,7 +89,7 @@ def typed_url(text: str) -> str:
         InvalidUrl: it is none, with or without it.
     """
     text = text.strip()
-    return canonical_url(text if "://" in text else f"https://{text}")
+    return canonical_url(text if _HAS_SCHEME.match(text) else f"https://{text}")
 
 
 def split_url(url: str) -> UrlParts:

@@ -29,7 +29,7 @@ from webtable.store.scan import ALL_VERSIONS
 from webtable.store.schema import TableSchema
 from webtable.store.table import Table
 
-__all__ = ["Parse", "RowHistory", "RowWrite", "read_history"]
+__all__ = ["Parse", "RowHistory", "RowWrite", "links_identity", "read_history"]
 
 Parse = Callable[[str, bytes, str], PageInfo]
 """(URL, body, media type) → what the body says. For bodies that are stored already."""
@@ -217,7 +217,7 @@ class _Attempt:
 
     def _put_links(self) -> None:
         stored = self._history.links
-        for time, whose in self._times(stored, schema.OUTLINKS, _links_identity):
+        for time, whose in self._times(stored, schema.OUTLINKS, links_identity):
             links, count = "", 0
             if whose in stored.values():
                 at = max(each for each, identity in stored.items() if identity == whose)
@@ -287,5 +287,6 @@ def _described(note: CaptureNote, same: Iterable[CaptureNote]) -> CaptureNote:
     return note._replace(size=repeated.size, type=note.type or repeated.type)
 
 
-def _links_identity(note: CaptureNote) -> str:
+def links_identity(note: CaptureNote) -> str:
+    """Returns whose links hold at a capture: equal ones share a version."""
     return note.digest if note.is_ok else _NO_LINKS

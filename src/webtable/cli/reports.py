@@ -1,0 +1,113 @@
+"""`webtable report …`: questions about all pages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from webtable.cli.options import Format, format_option, open_for_reading, store_option
+from webtable.cli.output import Column, print_items
+from webtable.cli.page_answers import (
+    Day,
+    answer_options,
+    cursor,
+    explain_answer,
+    print_answer,
+    shown,
+)
+from webtable.pages.page import Page
+from webtable.pages.parsing import parse_stored
+from webtable.pages.queries import Answer, Questions
+from webtable.pages.table import PageTable
+from webtable.pages.urls import typed_url
+
+__all__ = ["report"]
+
+
+@click.group(short_help="Ask about all pages: errors, largest, modified …")
+def report() -> None:
+    """Ask about all pages. Each answer is bounded; --after goes on from it."""
+
+
+def _question(
+    name: str, summary: str, ask: Callable[..., Answer[Page]], *parameters: Callable[[Any], Any]
+) -> None:
+    """Adds a report; its parameters are passed to the question by their names."""
+
+    def run(
+        location: str,
+        form: Format,
+        limit: int,
+        after: bytes | None,
+        explain: bool,
+        **given: Any,
+    ) -> None:
+        with open_for_reading(location) as store:
+            asked = Questions(PageTable.open(store, parse_stored))
+            answer = ask(asked, limit=limit, after=cursor(after), **given)
+        print_answer(answer, form, explain)
+
+    run.__doc__ = summary
+    decorated: Callable[..., Any] = run
+    for decorate in reversed((*parameters, store_option, format_option, answer_options)):
+        decorated = decorate(decorated)
+    report.command(name, short_help=summary)(decorated)
+
+
+_question("largest", "The pages with the largest bodies, the largest first.", Questions.largest)
+_question("errors", "The pages that answer with a status from 400 on.", Questions.errors)
+_question("redirects", "The pages that lead elsewhere.", Questions.redirects)
+_question("dead-ends", "The pages that answer well and link nowhere.", Questions.dead_ends)
+_question("untitled", "The pages without a title. Looks at every page.", Questions.untitled)
+_question(
+    "inlinked",
+    "The pages that most others link to.",
+    Questions.inlinked,
+    click.option("--least", metavar="N", default=1, show_default=True, help="With so many links."),
+)
+_question(
+    "outdated",
+    "The pages that did not change since a day, the oldest first.",
+    Questions.outdated,
+    click.option("--before", metavar="DAY", type=Day(), required=True, help="YYYY-MM-DD"),
+)
+_question(
+    "modified",
+    "The pages that changed in a range of days, the newest first.",
+    Questions.modified,
+    click.option("--since", metavar="DAY", type=Day(), default="", help="From this day on."),
+    click.option("--until", metavar="DAY", type=Day(), default="", help="Before this day."),
+    click.option("--domain", metavar="DOMAIN", default="", help="Only pages under it."),
+)
+_question(
+    "search",
+    "The pages with some words in title or body. Looks at every page.",
+    Questions.search,
+    click.argument("words"),
+)
+_question(
+    "linking-to",
+    "The pages with a link to a URL. Looks at every page.",
+    lambda asked, url, **more: asked.linking_to(typed_url(url), **more),
+    click.argument("url"),
+)
+
+
+@report.command(short_help="Groups of pages with the same body.")
+@store_option
+@format_option
+@answer_options
+def duplicates(location: str, form: Format, limit: int, after: bytes | None, explain: bool) -> None:
+    """Groups of pages with the same body."""
+    with open_for_reading(location) as store:
+        asked = Questions(PageTable.open(store, parse_stored))
+        answer = asked.duplicates(limit=limit, after=cursor(after))
+    items = [
+        {"digest": group.digest, "pages": [each.url for each in group.pages]}
+        for group in answer.items
+    ]
+    explain_answer(answer, explain)
+    columns = (Column("digest", "DIGEST"), Column("pages", "PAGES"))
+    print_items(items, columns, form, next_key=shown(answer.next), go_on="--after")

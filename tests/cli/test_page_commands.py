@@ -1,0 +1,155 @@
+"""`webtable init`, `page`, `diff`, `pages` and `report`, as people and programs call them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+import webtable
+from tests.pages.test_queries import PAGES
+from webtable.cli.main import cli
+from webtable.errors import AlreadyExists, door
+from webtable.pages.parsing import parse_stored
+from webtable.pages.table import PageTable
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> str:
+    location = str(tmp_path_factory.mktemp("pages") / "store")
+    with webtable.open(location) as opened:
+        pages = PageTable.create(opened, parse_stored, profile="archive")
+        pages.store_captures(PAGES)
+        about = PAGES[1]
+        body = b'<p>same <a href="/">thing</a></p>'
+        note = about.note._replace(time=about.note.time + 3_600, digest="NEW", size=len(body))
+        info = parse_stored(about.url, body, "text/html")
+        pages.store_captures([about._replace(note=note, body=body, info=info)])
+    return location
+
+
+@pytest.fixture
+def run(store: str) -> Run:
+    def call(*arguments: str) -> Result:
+        return CliRunner().invoke(cli, [*arguments, "--store", store])
+
+    return call
+
+
+def test_init_makes_a_store_once(tmp_path: Path) -> None:
+    location = str(tmp_path / "new")
+    arguments = ["init", "--store", location, "--keys", "salted", "--profile", "archive"]
+    made = CliRunner().invoke(cli, arguments)
+    assert made.exit_code == 0
+    assert "with salted keys and the profile archive" in made.stderr
+    again = CliRunner().invoke(cli, arguments)
+    assert again.exit_code == door(AlreadyExists("", "")).exit_code
+    assert "exists already" in again.stderr
+
+
+def test_a_page_as_json_and_as_a_table(run: Run) -> None:
+    answer = run("page", "example.com/about", "--format", "json")
+    assert answer.exit_code == 0
+    item = json.loads(answer.stdout)
+    assert (item["url"], item["row_key"]) == ("https://example.com/about", "com.example_about")
+    assert (item["status"], item["digest"], item["inlinks"]) == (200, "NEW", None)
+    assert "com.example_about" in run("page", "example.com/about").stdout
+
+
+def test_the_history_of_a_page(run: Run) -> None:
+    answer = run("page", "example.com/about", "--versions", "5", "--format", "jsonl")
+    fetched = [json.loads(line)["fetched"] for line in answer.stdout.splitlines()]
+    assert fetched == ["2026-09-02T01:00:00Z", "2026-09-02T00:00:00Z"]
+    then = run("page", "example.com/about", "--as-of", "2026-09-02T00:30:00Z", "--format", "json")
+    assert json.loads(then.stdout)["items"][0]["fetched"] == "2026-09-02T00:00:00Z"
+
+
+def test_the_body_of_a_page(run: Run) -> None:
+    assert run("page", "example.com/about", "--body").stdout_bytes.startswith(b"<p>same <a")
+    then = run("page", "example.com/about", "--body", "--as-of", "2026-09-02T00:00:00Z")
+    assert then.stdout_bytes == b"same"
+
+
+def test_what_is_not_there(run: Run) -> None:
+    unknown = run("page", "example.com/nothing")
+    assert unknown.exit_code == 3
+    assert "page 'https://example.com/nothing' does not exist" in unknown.stderr
+    early = run("page", "example.com/about", "--as-of", "2020-01-01")
+    assert early.exit_code == 3
+    assert "its first capture is of 2026-09-02T00:00:00Z" in early.stderr
+    assert run("page", "mailto:me@example.com").exit_code == 2
+    assert run("page", "example.com/about", "--as-of", "2026-02-30").exit_code == 2
+
+
+def test_no_store_of_pages(tmp_path: Path) -> None:
+    location = str(tmp_path / "plain")
+    webtable.open(location).close()
+    answer = CliRunner().invoke(cli, ["pages", "example.com", "--store", location])
+    assert answer.exit_code == 3
+    assert "webtable init" in answer.stderr
+
+
+def test_the_difference_of_two_versions(run: Run) -> None:
+    text = run("diff", "example.com/about").stdout
+    assert '+<p>same <a href="/">thing</a>\n+</p>' in text
+    assert "+ link to https://example.com/    thing" in text
+    item = json.loads(run("diff", "example.com/about", "--format", "json").stdout)
+    assert (item["from"], item["to"]) == ("2026-09-02T00:00:00Z", "2026-09-02T01:00:00Z")
+    assert item["links_gained"] == [{"url": "https://example.com/", "rel": "", "anchor": "thing"}]
+    only = run("diff", "example2.com/")
+    assert only.exit_code == 3
+    assert "all its captures are the same" in only.stderr
+
+
+def test_pages_of_a_domain_page_by_page(run: Run) -> None:
+    seen: list[str] = []
+    more: list[str] = []
+    while True:
+        answer = run("pages", "example.com", "--limit", "2", "--format", "json", *more)
+        page = json.loads(answer.stdout)
+        seen += [item["url"] for item in page["items"]]
+        if not page["truncated"]:
+            break
+        more = ["--after", page["next"]]
+    assert len(seen) == len(set(seen)) == 6
+    assert "https://example2.com/" not in seen
+    alone = run("pages", "example.com", "--no-subdomains", "--format", "jsonl").stdout
+    assert "docs.example.com" not in alone
+    inside = run("pages", "example.com/blog/", "--format", "jsonl").stdout
+    assert len(inside.splitlines()) == 2
+
+
+def test_reports(run: Run) -> None:
+    def urls(*arguments: str) -> list[str]:
+        answer = run("report", *arguments, "--format", "jsonl")
+        assert answer.exit_code == 0, answer.stderr
+        return [json.loads(line)["url"] for line in answer.stdout.splitlines()]
+
+    assert urls("largest", "--limit", "1") == ["https://example.com/blog/two"]
+    assert urls("errors") == ["https://other.org/gone", "https://other.org/broken"]
+    assert urls("redirects") == ["http://example.com/"]
+    assert urls("modified", "--since", "2026-09-10") == [
+        "https://other.org/file",
+        "https://other.org/broken",
+    ]
+    assert urls("modified", "--until", "2026-09-02", "--domain", "example.com") == [
+        "https://example.com/"
+    ]
+    assert urls("outdated", "--before", "2026-09-02") == ["https://example.com/"]
+    assert urls("dead-ends") == ["https://docs.example.com/"]
+    assert urls("untitled") == ["https://example.com/about", "https://docs.example.com/"][::-1]
+    assert urls("search", "neighbour") == ["https://example2.com/", "https://example_x.com/"]
+    assert urls("linking-to", "home.example/") == ["https://example.com/"]
+    assert urls("inlinked") == []
+
+
+def test_reports_say_what_they_cost(run: Run) -> None:
+    answer = run("report", "largest", "--limit", "2", "--explain")
+    assert "read from index webtable_size_idx: 3 entries" in answer.stderr
+    assert "see --after and --limit" in answer.stderr
+    assert "every page was looked at" in run("report", "untitled").stderr
