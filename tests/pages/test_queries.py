@@ -155,8 +155,8 @@ def test_answers_can_be_gone_on_from(
     assert whole.next is None
     parts, after = [], None
     while True:
-        answer = question(asked, limit=2, after=after)
-        assert len(answer.items) <= 2
+        answer = question(asked, limit=4, after=after)
+        assert len(answer.items) <= 4
         parts += answer.items
         after = answer.next
         if after is None:

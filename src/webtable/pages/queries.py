@@ -26,6 +26,7 @@ T = TypeVar("T")
 
 _METADATA = b"metadata"
 _HTML = ("text/html", "application/xhtml+xml")
+_FEW = 8
 _SALTS = tuple(b"%02x:" % number for number in range(256))
 
 
@@ -314,10 +315,12 @@ class Questions:
         rows = self._pages.rows
         if not isinstance(self._pages.keys, SaltedKeys):
             return rows.hits(name, Scan(start=start, stop=stop, reverse=reverse))
-        each = [
-            rows.hits(name, Scan(start=salt + start, stop=salt + stop, reverse=reverse))
+        # A few entries of each salt are enough for most answers.
+        scans = [
+            Scan(start=salt + start, stop=salt + stop, reverse=reverse, batch_rows=_FEW)
             for salt in _SALTS
         ]
+        each = rows.hits_of_many(name, scans)
         return heapq.merge(*each, key=lambda hit: hit.key[3:], reverse=reverse)
 
 

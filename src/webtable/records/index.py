@@ -34,7 +34,7 @@ from webtable.records.index_model import (
     IndexState,
     RowState,
 )
-from webtable.records.index_reader import Found, Wanted, hits
+from webtable.records.index_reader import Found, Wanted, hits, hits_of_many
 from webtable.records.index_writer import Writer, commit_lock
 from webtable.store.mutation import Durability, Mutation
 from webtable.store.scan import Scan
@@ -149,6 +149,10 @@ class IndexedTable(IndexHome):
         hits to `check_hits`.
         """
         return hits(self, self.index(name), scan or Scan())
+
+    def hits_of_many(self, name: str, scans: Sequence[Scan]) -> list[Iterator[Hit]]:
+        """Returns what `hits` does for each of several ranges, which are asked for together."""
+        return hits_of_many(self, self.index(name), scans)
 
     def check_hits(
         self,
