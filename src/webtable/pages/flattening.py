@@ -22,15 +22,18 @@ MAX_DEPTH = 512
 MAX_TAGS = 500_000
 """Of one page."""
 
-_MANY_TAGS = 10_000
-"""Fewer cannot nest deep enough to hurt."""
-_SOME_TAGS = 2_000
+_MANY_TAGS = 30_000
+"""Fewer cannot nest deep enough to hurt: a second is the worst."""
+_SOME_TAGS = 1_000
 """Fewer cannot multiply enough to hurt."""
+_FEW_BYTES = 8 * 1024
+"""Shorter pages need no look."""
 _MAX_FORMATTING = 8
 """Open elements of formatting, in a page that is made flat. What they hold is not lost."""
 _MUCH_FORMATTING = 100
 _LONG_TAG_BYTES = 64 * 1024
 """A tag that is shorter cannot have enough attributes to hurt."""
+_MANY_ATTRIBUTES = 1_000
 
 _TOKEN = re.compile(
     rb"<!--.*?(?:-->|\Z)"
@@ -65,15 +68,17 @@ class Flat(NamedTuple):
 
 def flatten(html: bytes) -> Flat:
     """Returns a page as it is, unless it is nested too deep: then without what is deeper."""
+    if len(html) <= _FEW_BYTES:
+        return Flat(html)
     long_tags = _long_tags(html) if len(html) > _LONG_TAG_BYTES else []
     if long_tags:
         html = _without(html, long_tags)
-    is_changed = bool(long_tags)
     tags = html.count(b"<")
-    if tags <= _SOME_TAGS or (tags <= _MANY_TAGS and not _is_left_open(html)):
-        return Flat(html, is_changed)
-    cuts = _too_deep(html)
-    return Flat(_without(html, cuts), is_changed=True) if cuts else Flat(html, is_changed)
+    if tags > _SOME_TAGS and (tags > _MANY_TAGS or _is_left_open(html, tags)):
+        cuts = _too_deep(html)
+        if cuts:
+            return Flat(_without(html, cuts), is_changed=True)
+    return Flat(html, is_changed=bool(long_tags))
 
 
 def _without(html: bytes, cuts: list[tuple[int, int]]) -> bytes:
@@ -86,8 +91,10 @@ def _without(html: bytes, cuts: list[tuple[int, int]]) -> bytes:
     return b"".join(parts)
 
 
-def _is_left_open(html: bytes) -> bool:
+def _is_left_open(html: bytes, tags: int) -> bool:
     """Whether much formatting is never ended: it is repeated in every paragraph that follows."""
+    if tags - 2 * html.count(b"</") < _SOME_TAGS:
+        return False
     slashes = _FORMATTING_TAG.findall(html)
     return len(slashes) - 2 * slashes.count(b"/") > _MUCH_FORMATTING
 
@@ -173,7 +180,7 @@ def _long_tags(html: bytes) -> list[tuple[int, int]]:
         end = len(html) if end < 0 else end
         start = max(html.rfind(b"<", place, end), place)
         # A long attribute is no trouble (images are put into pages so); many attributes are.
-        if len(html[start:end].split()) > _MANY_TAGS:
+        if len(html[start:end].split()) > _MANY_ATTRIBUTES:
             space = html.rfind(b" ", start, start + _LONG_TAG_BYTES)
             cuts.append((max(space, start + 1), end))
         place = end + 1

@@ -7,6 +7,8 @@ enough for that to hurt are looked through first (`webtable.pages.flattening`).
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode
 
 from webtable.errors import InvalidUrl
@@ -32,7 +34,6 @@ _SNIFFED_BYTES = 1024
 _BINARY = bytes(each for each in range(32) if each not in b"\t\n\f\r\x1b")
 _MAGIC = (b"%PDF-", b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"PK\x03\x04", b"\x1f\x8b")
 _UTF16_MARKS = (b"\xfe\xff", b"\xff\xfe")
-_AS_SPACES = bytes(each if each > 32 else 32 for each in range(256))
 
 
 def is_html(content_type: str, body: bytes) -> bool:
@@ -65,21 +66,19 @@ def parse_html(body: bytes, url: str, header_charset: str = "") -> Parsed:
     if flat.is_changed:
         notes += ("nested-too-deep",)
     document = LexborHTMLParser(flat.html, options=_OPTIONS)
-    head = _Head(document, flat.html)
-    base = _base_url(head.base, url)
-    links = _Links(url, Resolver(base))
-    # Most pages have no maps, and to ask for one kind of element is cheaper.
-    has_maps = b"<area" in flat.html or b"<AREA" in flat.html or b"<Area" in flat.html
-    for node in document.css("a, area") if has_maps else document.tags("a"):
-        links.add(node)
+    title, robots = _head(document)
+    # One search finds everything that has an address, in the order of the page.
+    nodes = document.css("[href]")
+    base = _base(nodes, url)
+    links = _links(nodes, url, Resolver(base))
     if links.are_cut:
         notes += ("links-cut",)
     return Parsed(
-        title=head.title,
-        links=links.text(),
-        targets=len(links.targets),
-        canonical=_optional_url(head.canonical, base),
-        robots=", ".join(head.robots),
+        title=title,
+        links=links.text,
+        targets=links.targets,
+        canonical=_canonical(nodes, base),
+        robots=robots,
         charset=decoded.charset,
         hrefs=links.hrefs,
         refused=links.refused,
@@ -88,102 +87,86 @@ def parse_html(body: bytes, url: str, header_charset: str = "") -> Parsed:
     )
 
 
-class _Head:
-    """What the elements of the head say; the first of a kind counts."""
+def _head(document: LexborHTMLParser) -> tuple[str, str]:
+    """Returns the title, and what robots are told."""
+    title = None
+    robots = []
+    head = document.head
+    node = head.first_child if head is not None else None
+    while node is not None:
+        kind = node.tag_id
+        if kind == _META:
+            attributes = node.attributes
+            if (attributes.get("name") or "").lower() == "robots":
+                content = " ".join((attributes.get("content") or "").lower().split())
+                robots.append(content[:MAX_ANCHOR])
+        elif kind == _TITLE and title is None:
+            title = node
+        node = node.next
+    if title is None:  # it counts wherever it stands, but is rarely elsewhere
+        title = document.css_first("title")
+    text = " ".join(title.text().split())[:MAX_TITLE] if title is not None else ""
+    return text, ", ".join(filter(None, robots))
 
-    def __init__(self, document: LexborHTMLParser, html: bytes) -> None:
-        self.title = ""
-        self.base = ""
-        self.canonical = ""
-        self.robots: list[str] = []
-        has_title = False
-        head = document.head
-        node = head.first_child if head is not None else None
-        while node is not None:
-            kind = node.tag_id
-            if kind == _TITLE and not has_title:
-                has_title = True
-                self._take_title(node)
-            elif kind == _META:
-                self._take_meta(node)
-            elif kind == _LINK:
-                self._take_link(node)
-            elif kind == _BASE and not self.base:
-                self.base = node.attributes.get("href") or ""
-            node = node.next
-        # Both count wherever they stand; that they stand in the body is rare.
-        if not has_title and (title := document.css_first("title")) is not None:
-            self._take_title(title)
-        if not self.base and (b"<base" in html or b"<BASE" in html):
-            base = document.css_first("base[href]")
-            self.base = (base.attributes.get("href") or "") if base is not None else ""
 
-    def _take_title(self, node: LexborNode) -> None:
-        self.title = " ".join(node.text().split())[:MAX_TITLE]
+def _base(nodes: list[LexborNode], url: str) -> str:
+    """Returns the base URL of a page: the first base element counts, wherever it stands."""
+    for node in nodes:
+        if node.tag_id == _BASE:
+            return _optional_url(node.attributes.get("href") or "", url) or url
+    return url
 
-    def _take_meta(self, node: LexborNode) -> None:
+
+def _canonical(nodes: list[LexborNode], base: str) -> str:
+    for node in nodes:
+        if node.tag_id == _LINK:
+            attributes = node.attributes
+            if "canonical" in (attributes.get("rel") or "").lower().split():
+                return _optional_url(attributes.get("href") or "", base)
+    return ""
+
+
+class _Links(NamedTuple):
+    text: str
+    targets: int
+    hrefs: int
+    refused: int
+    to_itself: int
+    are_cut: bool
+
+
+def _links(nodes: list[LexborNode], url: str, resolve: Resolver) -> _Links:
+    """Returns the links of a page, each different line once. This is the hottest loop of all."""
+    lines: dict[str, str] = {}
+    hrefs = refused = to_itself = 0
+    are_cut = False
+    for node in nodes:
+        kind = node.tag_id
+        if kind not in _LINKING:
+            continue
+        hrefs += 1
         attributes = node.attributes
-        if (attributes.get("name") or "").lower() == "robots":
-            content = " ".join((attributes.get("content") or "").lower().split())
-            if content:
-                self.robots.append(content[:MAX_ANCHOR])
-
-    def _take_link(self, node: LexborNode) -> None:
-        attributes = node.attributes
-        if not self.canonical and "canonical" in (attributes.get("rel") or "").lower().split():
-            self.canonical = attributes.get("href") or ""
-
-
-class _Links:
-    """Collects the links of a page, each different line once."""
-
-    def __init__(self, url: str, resolve: Resolver) -> None:
-        self._url = url
-        self._resolve = resolve
-        self._lines: dict[str, str] = {}
-        self.targets: dict[str, int] = {}
-        self.hrefs = 0
-        self.refused = 0
-        self.to_itself = 0
-        self.are_cut = False
-
-    def add(self, node: LexborNode) -> None:
-        """Takes one `a` or `area`."""
-        attributes = node.attributes
-        href = attributes.get("href")
-        if href is None:
-            return
-        self.hrefs += 1
-        target = self._resolve(href)
+        target = resolve(attributes["href"] or "")
         if target is None:
-            self.refused += 1
-            return
-        if target == self._url:
-            self.to_itself += 1
-            return
-        rel = attributes.get("rel")
-        if rel:
-            rel = " ".join(rel.lower().split())[:MAX_ANCHOR]
-        text = node.text() if node.tag_id == _A else attributes.get("alt") or ""
-        line = f"{target}\t{rel or ''}\t{' '.join(text.split())[:MAX_ANCHOR]}"
-        if len(self._lines) < MAX_LINKS:
-            self._lines[line] = target
-            self.targets.setdefault(target, len(self.targets))
-        elif line not in self._lines:
-            self.are_cut = True
-
-    def text(self) -> str:
-        """Returns all lines, those of one target side by side."""
-        lines = self._lines
-        if len(lines) == len(self.targets):
-            return "\n".join(lines)
-        return "\n".join(sorted(lines, key=lambda line: self.targets[lines[line]]))
-
-
-def _base_url(href: str, url: str) -> str:
-    if not href:
-        return url
-    return _optional_url(href, url) or url
+            refused += 1
+        elif target == url:
+            to_itself += 1
+        else:
+            rel = attributes.get("rel") or ""
+            if rel:
+                rel = " ".join(rel.lower().split())[:MAX_ANCHOR]
+            text = node.text() if kind == _A else attributes.get("alt") or ""
+            line = f"{target}\t{rel}\t{' '.join(text.split())[:MAX_ANCHOR]}"
+            if len(lines) < MAX_LINKS:
+                lines[line] = target
+            elif line not in lines:
+                are_cut = True
+    order = {target: place for place, target in enumerate(dict.fromkeys(lines.values()))}
+    if len(order) < len(lines):
+        ordered = sorted(lines, key=lambda line: order[lines[line]])
+    else:
+        ordered = list(lines)
+    return _Links("\n".join(ordered), len(order), hrefs, refused, to_itself, are_cut)
 
 
 def _optional_url(href: str, base: str) -> str:
@@ -200,10 +183,7 @@ def _is_binary(body: bytes) -> bool:
     if body.startswith(_MAGIC):
         return True
     start = body[:_SNIFFED_BYTES]
-    return (
-        len(start.translate(None, _BINARY)) != len(start)
-        and not body.startswith(_UTF16_MARKS)
-    )
+    return len(start.translate(None, _BINARY)) != len(start) and not body.startswith(_UTF16_MARKS)
 
 
 def _tag_id(tag: str) -> int:
@@ -212,4 +192,7 @@ def _tag_id(tag: str) -> int:
     return node.tag_id
 
 
-_A, _BASE, _LINK, _META, _TITLE = map(_tag_id, ("a", "base", "link", "meta", "title"))
+_A, _AREA, _BASE, _LINK, _META, _TITLE = map(
+    _tag_id, ("a", "area", "base", "link", "meta", "title")
+)
+_LINKING = frozenset({_A, _AREA})

@@ -232,7 +232,9 @@ def _decoder(coding: str, payload: bytes) -> _Decoder | None:
         return _Zlib(31) if payload.startswith(_GZIP_MAGIC) else None
     if coding == "deflate":
         # The standard says zlib; some servers send bare deflate.
-        is_zlib = len(payload) > 1 and payload[0] & 15 == 8 and (payload[0] * 256 + payload[1]) % 31 == 0
+        is_zlib = (
+            len(payload) > 1 and payload[0] & 15 == 8 and (payload[0] * 256 + payload[1]) % 31 == 0
+        )
         return _Zlib(15 if is_zlib else -15)
     if coding == "br":
         return _Brotli()

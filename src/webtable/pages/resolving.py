@@ -8,11 +8,19 @@ parsing; everything else goes to `resolve_url`. A property test holds the two eq
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from webtable.errors import InvalidUrl
 from webtable.pages.urls import MAX_URL_BYTES, resolve_url
 
 __all__ = ["Resolver"]
+
+_KNOWN_DIRECTORIES = 16
+_KNOWN_LINKS = 20_000
+_OWN = frozenset(["#", "?", "", *map(chr, range(33))])
+"""What a link begins with that leads to the page itself, or to it with another query.
+
+White space and control characters in front are taken off, so they may hide one of them."""
 
 # A segment never begins with a dot (it could be `.` or `..`) and has no percent sign (`%2e` is a
 # dot too). In a query nothing of this is changed.
@@ -27,24 +35,23 @@ _PLAIN = re.compile(
     rf"(?:(?P<up>(?:\.\./)*)(?P<relative>{_SEGMENT}(?:/{_PATH})?{_QUERY})"
     rf"|(?P<absolute>https?://{_HOST}/{_PATH}{_QUERY})"
     rf"|(?P<rooted>/(?!/){_PATH}{_QUERY})"
-    rf"|(?P<same>)){_FRAGMENT}"
+    rf"|){_FRAGMENT}"
 )
 
 
 class Resolver:
-    """Resolves links as they stand in a page; each different one once.
+    """Resolves links as they stand in a page, each different one once.
 
     `base` is the canonical base URL of the page.
     """
 
     def __init__(self, base: str) -> None:
-        self._base = base
         path_start = base.index("/", 8)  # behind https://
-        self._origin = base[:path_start]
         query = base.find("?", path_start)
-        path = base[path_start:] if query < 0 else base[path_start:query]
-        self._directories = [path[: path.rindex("/") + 1]]
-        self._known: dict[str, str | None] = {}
+        slash = base.rindex("/", path_start, query if query >= 0 else len(base))
+        self._base = base
+        self._directory = base[: slash + 1]
+        self._known = _known_links(self._directory)
 
     def __call__(self, href: str) -> str | None:
         """Returns the canonical URL that a link leads to; None where it leads to no page."""
@@ -52,28 +59,44 @@ class Resolver:
             return self._known[href]
         except KeyError:
             pass
-        found = _PLAIN.fullmatch(href)
-        if found is not None and len(href) + len(self._base) < MAX_URL_BYTES:
-            url: str | None = self._joined(found)
-        else:
-            try:
-                url = resolve_url(href, self._base)
-            except InvalidUrl:
-                url = None
-        self._known[href] = url
+        if href[:1] in _OWN:
+            # Only these depend on more of the base than its directory.
+            return self._resolved(href)
+        if len(self._known) >= _KNOWN_LINKS:
+            self._known.clear()
+        url = self._known[href] = self._resolved(href)
         return url
 
+    def _resolved(self, href: str) -> str | None:
+        found = _PLAIN.fullmatch(href)
+        if found is not None and len(href) + len(self._base) < MAX_URL_BYTES:
+            return self._joined(found)
+        try:
+            return resolve_url(href, self._base)
+        except InvalidUrl:
+            return None
+
     def _joined(self, found: re.Match[str]) -> str:
-        up, relative, absolute, rooted, _ = found.groups()
+        up, relative, absolute, rooted = found.groups()
+        directory = self._directory
         if relative is not None:
-            return self._origin + self._directory(len(up) // 3) + relative
+            if not up:
+                return directory + relative
+            origin_end = directory.index("/", 8)
+            for _ in range(len(up) // 3):
+                directory = directory[: max(directory.rindex("/", 0, -1), origin_end) + 1]
+            return directory + relative
         if absolute is not None:
             return absolute
-        return self._base if rooted is None else self._origin + rooted
+        if rooted is not None:
+            return directory[: directory.index("/", 8)] + rooted
+        return self._base
 
-    def _directory(self, levels: int) -> str:
-        directories = self._directories
-        while len(directories) <= levels:
-            path = directories[-1]
-            directories.append(path[: path.rindex("/", 0, -1) + 1] if len(path) > 1 else path)
-        return directories[levels]
+
+@lru_cache(_KNOWN_DIRECTORIES)
+def _known_links(directory: str) -> dict[str, str | None]:  # noqa: ARG001 - the cache's key
+    """Returns what the links of a directory's pages were resolved to so far.
+
+    The pages of a directory have most of their links in common, and follow one another in crawls.
+    """
+    return {}
