@@ -12,6 +12,7 @@ from pathlib import Path
 import click
 
 import webtable
+from tools.shell_page import shell_page
 from webtable import errors
 from webtable.cli.main import cli
 from webtable.store import load
@@ -163,10 +164,11 @@ def _sections(doc: str) -> str:
     return "\n".join(lines)
 
 
-PAGES = {
+PAGES: dict[str, Callable[[], str]] = {
     "docs/reference/administration.md": administration_page,
     "docs/reference/commands.md": commands_page,
     "docs/reference/errors.md": errors_page,
+    "docs/reference/shell.md": lambda: shell_page(MADE),
 }
 
 

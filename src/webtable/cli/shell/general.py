@@ -156,6 +156,7 @@ def leave(_: Session, code: Value = 0) -> None:
 
     exit
     exit 3
+    quit
     """
     number = to_int(code, "the exit code")
     if not 0 <= number <= 255:

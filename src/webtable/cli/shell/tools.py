@@ -24,7 +24,7 @@ def flush(session: Session, target: Value, family: Value = None) -> None:
     admin = session.store.admin
     if name in session.store.tables():
         admin.flush(name)
-    elif name in {server.name for server in admin.servers()}:
+    elif name in {server.name for server in admin.servers()} or _is_server(name):
         admin.flush_server(name)
     else:
         admin.flush_region(region_by_name(session, target))
@@ -151,6 +151,11 @@ def _compact(session: Session, target: Value, family: Value, kind: Value, *, maj
         admin.compact(name, chosen, major=major, wait=False)
     else:
         admin.compact_region(region_by_name(session, target), chosen, major=major, wait=False)
+
+
+def _is_server(name: str) -> bool:
+    """Whether a name has the form of a server's, also of one that does not exist."""
+    return name.count(",") == 2 and not name.endswith(".")
 
 
 def _print_servers(session: Session, names: list[str]) -> None:
