@@ -11,6 +11,8 @@ Two classes that disagree about any of it cannot share a table; fields may be ad
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import msgspec
 
@@ -25,11 +27,14 @@ from webtable.store.table import Table
 __all__ = [
     "CATALOG",
     "Stored",
+    "Wanted",
     "drop_index",
     "forget_fields",
     "open_indexes",
     "open_table",
     "stored_declaration",
+    "stored_form",
+    "wanted_table",
 ]
 
 CATALOG = "webtable_records"
@@ -47,16 +52,23 @@ class Stored(msgspec.Struct, frozen=True):
     indexes: dict[str, str] = {}
 
 
-def open_table(store: Store, declaration: Declaration, *, create: bool = True) -> Table:
-    """Returns the table of a record class, after making it where there is none.
+class Wanted(NamedTuple):
+    """A table as somebody declares it: for the case that there is none, and to be compared."""
+
+    who: str
+    schema: TableSchema
+    splits: Sequence[bytes]
+    stored: Stored
+
+
+def open_table(store: Store, wanted: Wanted, *, create: bool = True) -> Table:
+    """Returns a table of records, after making it where there is none.
 
     Raises:
         TableNotFound: there is none, and it was not to be made.
         SchemaMismatch: it is another class's table, or has other options.
     """
-    name = declaration.table
-    assert name is not None
-    wanted = stored_form(declaration)
+    name = wanted.schema.name
     known = _read(store, name)
     try:
         schema = store.describe_table(name)
@@ -68,12 +80,22 @@ def open_table(store: Store, declaration: Declaration, *, create: bool = True) -
             check = Check.equal(_COLUMN, known)
             _catalog(store).check_and_mutate(name.encode(), check, Delete(name.encode()))
         with contextlib.suppress(TableExists):
-            store.create_table(declaration.schema(), splits=declaration.partitions.splits())
+            store.create_table(wanted.schema, splits=wanted.splits)
         schema = store.describe_table(name)
-    _check_options(declaration, schema)
+    _check_options(wanted, schema)
     with contextlib.suppress(ReadOnly):
-        _agree(store, name, declaration.name, wanted)
+        _agree(store, name, wanted.who, wanted.stored)
     return store.table(name)
+
+
+def wanted_table(declaration: Declaration) -> Wanted:
+    """Returns the table that a record class declares."""
+    return Wanted(
+        declaration.name,
+        declaration.schema(),
+        declaration.partitions.splits(),
+        stored_form(declaration),
+    )
 
 
 def open_indexes(store: Store, declaration: Declaration, *, create: bool = True) -> IndexedTable:
@@ -204,18 +226,19 @@ def _compare_indexes(table: str, who: str, stored: Stored, wanted: Stored) -> No
             )
 
 
-def _check_options(declaration: Declaration, schema: TableSchema) -> None:
-    family = schema.family(FAMILY)
+def _check_options(wanted: Wanted, schema: TableSchema) -> None:
+    family, declared = schema.family(FAMILY), wanted.schema.family(FAMILY)
+    assert declared is not None
     if family is None:
         raise SchemaMismatch(
             f"table '{schema.name}' has no family '{FAMILY}', so it does not hold records",
             hint="choose another table for the class",
         )
     for option in ("ttl_seconds", "versions"):
-        has, wants = getattr(family, option), getattr(declaration, option)
+        has, wants = getattr(family, option), getattr(declared, option)
         if has != wants:
             raise SchemaMismatch(
-                f"table '{schema.name}' has {option} {has}, {declaration.name} declares {wants}",
+                f"table '{schema.name}' has {option} {has}, {wanted.who} declares {wants}",
                 hint="alter the table or change the class",
             )
 

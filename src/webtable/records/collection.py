@@ -18,7 +18,7 @@ from typing import Any, Generic, TypeVar
 
 from webtable.errors import InvalidRequest
 from webtable.records import upkeep
-from webtable.records.catalog import open_indexes, open_table
+from webtable.records.catalog import open_indexes, open_table, wanted_table
 from webtable.records.decoding import decode_key, decode_rows
 from webtable.records.finding import FoundRecords
 from webtable.records.index import IndexedTable
@@ -60,7 +60,7 @@ class Collection(Generic[R]):
         self.record = record
         self._declaration = declaration
         self._plan = declaration.plan
-        self.table = open_table(store, declaration, create=create)
+        self.table = open_table(store, wanted_table(declaration), create=create)
         self._reader = RangeReader(self.table, declaration, is_remote=store.capabilities.cluster)
         self._indexes = {index.name: index for index in declaration.indexes}
         self._indexed: IndexedTable | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
@@ -19,7 +19,7 @@ from webtable.store.schema import Family, TableSchema
 if TYPE_CHECKING:
     from webtable.records.indexing import FieldIndex
 
-__all__ = ["FAMILY", "MARKER", "Declaration", "Field", "Options"]
+__all__ = ["FAMILY", "MARKER", "Declaration", "Field", "Options", "table_schema"]
 
 FAMILY = "a"
 """The one family that tables of records have."""
@@ -263,22 +263,62 @@ class Declaration:
         """Whether a row with these columns holds a record, and not only something else."""
         return not self.columns.isdisjoint(columns)
 
+    def decode_key(self, row: bytes) -> tuple[Any, ...]:
+        """Returns the values of a row key."""
+        return decoding.decode_key(self.plan, row)
+
+    def make(self, row: bytes, key: Sequence[object], stored: Mapping[str, bytes]) -> Any:
+        """Returns the record of a key and the bytes of its fields, None if there are none.
+
+        Raises:
+            CorruptData: a field does not decode, or is missing.
+        """
+        values = list(self.plan.template)
+        values[: len(self.keys)] = key
+        found = MARKER.decode() in stored
+        for number, field in enumerate(self.fields):
+            if field.is_key or field.name not in stored:
+                continue
+            found = True
+            try:
+                values[number] = field.codec.decode(stored[field.name])
+            except BadValue as exc:
+                raise CorruptData(
+                    f"row {row!r:.120} of table '{self.plan.table}': field '{field.name}' does"
+                    f" not decode: {exc}",
+                    hint="it was written by something else, or with another type; rewrite it",
+                ) from exc
+        if not found:
+            return None
+        self._fill(values, row)
+        return self.plan.make(*values)
+
+    def entity_declaration(self, table: str) -> Declaration:
+        """Returns the declaration of the entity key alone, as the key of a table's rows."""
+        options = Options(table, self.partitions, self.ttl_seconds, self.versions)
+        return Declaration(self.record, self.keys[: self.entity_size], options)
+
     # The table
 
     def schema(self) -> TableSchema:
-        """Returns the schema that a new table gets: the defaults of the seed, and the options."""
+        """Returns the schema that a new table gets."""
         assert self.table is not None
-        family = Family(
-            name=FAMILY,
-            versions=self.versions,
-            ttl_seconds=self.ttl_seconds,
-            bloomfilter="NONE",
-            compression="GZ",
-            data_block_encoding="FAST_DIFF",
-        )
-        return TableSchema(
-            name=self.table,
-            families=(family,),
-            max_filesize=MAX_FILESIZE,
-            memstore_flushsize=MEMSTORE_FLUSHSIZE,
-        )
+        return table_schema(self.table, versions=self.versions, ttl_seconds=self.ttl_seconds)
+
+
+def table_schema(name: str, *, versions: int = 1, ttl_seconds: int | None = None) -> TableSchema:
+    """Returns the schema of a table of records, with the defaults that HBase users know."""
+    family = Family(
+        name=FAMILY,
+        versions=versions,
+        ttl_seconds=ttl_seconds,
+        bloomfilter="NONE",
+        compression="GZ",
+        data_block_encoding="FAST_DIFF",
+    )
+    return TableSchema(
+        name=name,
+        families=(family,),
+        max_filesize=MAX_FILESIZE,
+        memstore_flushsize=MEMSTORE_FLUSHSIZE,
+    )

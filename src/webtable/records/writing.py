@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar, Protocol
 
-from webtable.errors import InvalidRequest
 from webtable.records.index import Change, IndexedTable, RowState
 from webtable.records.recent import RecentDeletes
 from webtable.store.mutation import Delete, Durability, Put
@@ -62,24 +61,16 @@ class IndexedWriter:
 
     def put(self, puts: Sequence[Put], durability: Durability) -> None:
         """Stores records and moves their entries."""
-        self._check(durability)
         last = {put.row: put for put in puts}
         if len(last) == 1:
-            self._indexed.write(*_change(puts[-1]))
+            self._indexed.write(*_change(puts[-1]), durability=durability)
         else:
-            self._indexed.write_many(_change(put) for put in last.values())
+            changes = (_change(put) for put in last.values())
+            self._indexed.write_many(changes, durability=durability)
 
     def delete(self, rows: Sequence[bytes], durability: Durability) -> None:
         """Deletes records and their entries."""
-        self._check(durability)
-        self._indexed.write_many((row, _gone) for row in rows)
-
-    def _check(self, durability: Durability) -> None:
-        if durability != "wal":
-            raise InvalidRequest(
-                f"durability '{durability}' for records with indexes",
-                hint="they are written with 'wal' only",
-            )
+        self._indexed.write_many(((row, _gone) for row in rows), durability=durability)
 
 
 def _change(put: Put) -> tuple[bytes, Change]:
