@@ -47,6 +47,11 @@ INDEXES = {
     BY_VALUE: Index(BY_VALUE, by_value),
     BY_MAIL: Index(BY_MAIL, by_mail, unique=True),
 }
+# The same, but writes read less of a row.
+NARROW_INDEXES = {
+    BY_VALUE: Index(BY_VALUE, by_value, columns=(VALUE, COVER)),
+    BY_MAIL: Index(BY_MAIL, by_mail, columns=(MAIL,), unique=True),
+}
 
 
 class Broken(AssertionError):
@@ -77,6 +82,7 @@ class IndexWorld:
         self.history: dict[bytes, list[tuple[int, Facts]]] = {}
         # Where much happens in one place, little time is needed to get into each other's way.
         self.focus = self.chance.choice((*names, None))
+        self.indexes = self.chance.choice((INDEXES, NARROW_INDEXES))
         self.rows = [b"r%d" % n for n in range(self.chance.choice((1, 2, 2, 3)))]
         self.letters = b"abc"[: self.chance.choice((1, 2, 3))]
         self.mails = [b"m%d" % n for n in range(self.chance.choice((1, 1, 2)))]
@@ -87,7 +93,7 @@ class IndexWorld:
 
     def worker(self, names: tuple[str, ...] | None = None) -> IndexedTable:
         """Returns the indexed table as a worker of its own, with its own clock, has it."""
-        indexes = [INDEXES[name] for name in names or self.names]
+        indexes = [self.indexes[name] for name in names or self.names]
         return self._make(
             self.world.store,
             TABLE,

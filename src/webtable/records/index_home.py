@@ -9,9 +9,10 @@ import msgspec
 
 from webtable.errors import InvalidRequest, SchemaMismatch, TableExists, TableNotFound
 from webtable.records.index_cells import decode_revision
-from webtable.records.index_model import Index, IndexState, RowState, state_setting
+from webtable.records.index_model import Change, Index, IndexState, RowState, state_setting
 from webtable.records.index_rules import NO_REVISION, Clock, SystemClock, new_token
 from webtable.store.model import Row
+from webtable.store.scan import Get
 from webtable.store.store import Store
 
 __all__ = ["IndexHome"]
@@ -63,6 +64,11 @@ class IndexHome:
         family = cells.partition(b":")[0]
         own = () if family in columns else (self.revision_column, self.pending_column)
         self.read_columns: tuple[bytes, ...] = (*columns, *own) if columns else ()
+        self._few_columns: tuple[bytes, ...] | None = None
+        if all(index.columns for index in self.indexes.values()):
+            few = [column for index in self.indexes.values() for column in index.columns]
+            cells_of_ours = (self.revision_column, self.pending_column)
+            self._few_columns = tuple(dict.fromkeys((*few, *cells_of_ours)))
         self.ready: set[str] = set()
         self._checked_ms: int | None = None
         self.table = store.table(table)
@@ -155,11 +161,28 @@ class IndexHome:
         found = self.table.get_many(rows, self.read_columns)
         return [self.state_of(row, each) for row, each in zip(rows, found, strict=True)]
 
+    def read_for(self, changes: Sequence[tuple[bytes, Change]]) -> list[RowState]:
+        """Reads of each row what its indexes and this change of it have to know."""
+        few = self._few_columns
+        if few is None:
+            return self.read_states([row for row, _ in changes])
+        gets = []
+        for row, change in changes:
+            # Where there is nothing to delete, no marker is needed.
+            more = tuple(column for column in change.delete if column not in few)
+            gets.append(Get(row, few + more if more else few))
+        found = self.table.get_many(gets)
+        return [self.state_of(get.row, each) for get, each in zip(gets, found, strict=True)]
+
     def state_of(self, row: bytes, found: Row | None) -> RowState:
         """Returns the state of a row that was read with (at least) `read_columns`."""
         if found is None:
             return RowState(row, {}, NO_REVISION, None, b"", 0)
-        facts = dict(found.values())
+        # As `Row.values` does it, without a second look at each cell.
+        facts: dict[bytes, bytes] = {}
+        for column, _, value, _ in found.raw_cells:
+            if column not in facts:
+                facts[column] = value
         cell = facts.pop(self.revision_column, None)
         pending = facts.pop(self.pending_column, b"")
         pending_at = 0

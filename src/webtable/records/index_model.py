@@ -52,6 +52,8 @@ class Index:
         name: the index's name, and its table's unless `table` is given.
         entries: (row key, facts) → the entries of a row; pure, and quick: it runs for every write
             and every hit. Never called with empty facts: a row without facts has no entries.
+        columns: the columns that `entries` looks at, if they are few: it must depend on nothing
+            else, and give nothing for a row that has none of them. Writes then read only these.
         unique: whether a key belongs to one row at most; a write that breaks it is `NotUnique`.
         table: the table that holds the entries; it may be the indexed one.
         prefix: what the keys of all its entries begin with, where a table holds other rows too.
@@ -64,6 +66,7 @@ class Index:
         "_entries",
         "_layout",
         "column",
+        "columns",
         "family",
         "is_unique",
         "name",
@@ -77,6 +80,7 @@ class Index:
         name: str,
         entries: Callable[[bytes, Facts], Iterable[Entry]],
         *,
+        columns: Sequence[bytes] = (),
         unique: bool = False,
         table: str = "",
         prefix: bytes = b"",
@@ -90,6 +94,7 @@ class Index:
         self.prefix = prefix
         self.family = family
         self.column = family.encode() + b":"
+        self.columns = tuple(columns)
         self.splits = tuple(splits)
         self._layout = layout
         self._entries = entries
@@ -97,6 +102,13 @@ class Index:
     def entries(self, row: bytes, facts: Facts) -> dict[Entry, None]:
         """Returns the entries that a row with these facts has, each once, in their order."""
         return dict.fromkeys(self._entries(row, facts)) if facts else {}
+
+    def is_same(self, old: Facts, new: Facts) -> bool:
+        """Whether two states of a row surely have the same entries."""
+        for column in self.columns:
+            if old.get(column) != new.get(column):
+                return False
+        return bool(self.columns)
 
     def check_entry(self, entry: Entry, row: bytes) -> None:
         """Makes sure that an entry can be stored.

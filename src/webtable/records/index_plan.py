@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from webtable.records import index_rules as rules
@@ -33,6 +33,7 @@ class Plan:
     __slots__ = (
         "_change",
         "_home",
+        "cell",
         "chosen_ms",
         "claims",
         "facts",
@@ -51,6 +52,7 @@ class Plan:
         self.chosen_ms = moment.elapsed_ms
         number = rules.new_revision(moment.now_ms, state.revision.number)
         self.revision = Revision(number, home.new_token())
+        self.cell = encode_revision(self.revision)
         self.facts = change.facts_after(state.facts)
         self.put_entries: list[tuple[str, Put]] = []
         self.claims: list[tuple[Index, Entry]] = []
@@ -60,11 +62,13 @@ class Plan:
 
     def _compare(self, index: Index) -> None:
         """Finds out which entries of an index come and go."""
-        row, number = self.row, self.revision.number
+        home, row, number = self._home, self.row, self.revision.number
+        # An index that is being built, or whose entries expire, may lack what the row had.
+        puts_all = self._change.renew or home.renews or index.name not in home.ready
+        if not puts_all and index.is_same(self.state.facts, self.facts):
+            return
         old = index.entries(row, self.state.facts)
         new = index.entries(row, self.facts)
-        # An index that is being built, or whose entries expire, may lack what the row had.
-        puts_all = self._change.renew or self._home.renews or index.name not in self._home.ready
         if old == new and not puts_all:
             return
         for entry in new:
@@ -74,13 +78,12 @@ class Plan:
             if index.is_unique:
                 self.claims.append((index, entry))
             else:
-                key, cover = entry
-                put = Put(key, {index.column + cover: row}, timestamp=number)
+                put = Put(entry.key, {index.column + entry.cover: row}, timestamp=number)
                 self.put_entries.append((index.table, put))
         for entry in old:
             if entry not in new:
-                key, cover = entry
-                self.gone.append(Removal(index.table, key, index.column + cover, index.is_unique))
+                column = index.column + entry.cover
+                self.gone.append(Removal(index.table, entry.key, column, index.is_unique))
 
     def check(self) -> Check:
         """The row's revision cell is still the one that was read, all of it."""
@@ -96,7 +99,7 @@ class Plan:
             keeps_pending: whether what is to be removed is noted, to be done afterwards.
         """
         number, change = self.revision.number, self._change
-        own = {self._home.revision_column: encode_revision(self.revision)}
+        own = {self._home.revision_column: self.cell}
         pending = b""
         if keeps_pending:
             pending = encode_pending(self.state.revision.number, self.gone)
@@ -106,13 +109,16 @@ class Plan:
             Put(self.row, {**change.put, **own} if change.put else own, timestamp=number)
         ]
         # Facts have the old revision at most; those of a row from before its indexes have any time.
-        gone = [c for c in change.delete if c not in change.put and self._may_have(c)]
+        gone = change.delete and [
+            c for c in change.delete if c not in change.put and self._may_have(c)
+        ]
         if gone:
             delete = Delete(self.row, timestamp=number - 1)
             for column in gone:
                 delete.column(column)
             mutations.append(delete)
-        mutations.extend(change.more)
+        if change.more:
+            mutations.extend(change.more)
         return mutations
 
     def _may_have(self, column: bytes) -> bool:
@@ -124,15 +130,17 @@ class Plan:
 
     def after(self) -> RowState:
         """Returns the row as it is once the attempt was made with nothing left to remove."""
-        return RowState(self.row, self.facts, self.revision, encode_revision(self.revision), b"", 0)
+        return RowState(self.row, self.facts, self.revision, self.cell, b"", 0)
 
 
-def markers(gone: Iterable[Removal], old_revision: int) -> Iterator[tuple[str, Delete]]:
-    """Yields the delete markers of plain entries that their row has no more.
+def markers(gone: Iterable[Removal], old_revision: int) -> list[tuple[str, Mutation]]:
+    """Returns the delete markers of plain entries that their row has no more.
 
     They stand at the revision that the row had before, not at the time of the removal: an entry
     that a later write put again survives them, whenever they land.
     """
-    for table, key, column, is_claim in gone:
-        if not is_claim:
-            yield table, Delete(key, timestamp=old_revision).column(column)
+    return [
+        (table, Delete(key, timestamp=old_revision).column(column))
+        for table, key, column, is_claim in gone
+        if not is_claim
+    ]

@@ -124,7 +124,7 @@ class Writer:
         outcomes: list[Outcome],
     ) -> list[int]:
         """Makes one attempt for each row; returns the positions of those that others changed."""
-        states = self._home.read_states([items[position][0] for position in turn])
+        states = self._read([items[position] for position in turn])
         self.finish(states)
         moment = Moment.by(self._home.clock)
         plans: dict[int, Plan] = {}
@@ -145,6 +145,14 @@ class Writer:
             else:
                 lost.append(position)
         return lost
+
+    def _read(self, items: Sequence[tuple[bytes, Change | Decide]]) -> list[RowState]:
+        """Reads each row once; as little of it as will do, if the changes are known already."""
+        rows = list(dict.fromkeys(row for row, _ in items))
+        known = [(row, change) for row, change in items if isinstance(change, Change)]
+        if len(rows) == len(known) == len(items):
+            return self._home.read_for(known)
+        return self._home.read_states(rows)
 
     def _take_claims(self, plans: dict[int, Plan]) -> dict[int, WebTableError]:
         errors: dict[int, WebTableError] = {}
@@ -258,11 +266,10 @@ class Writer:
         writes: list[tuple[str, Mutation]] = list(also)
         has_failed = False
         with commit_lock(self._home.store):
-            rows = list(dict.fromkeys(row for row, _ in items))
-            states = dict(zip(rows, self._home.read_states(rows), strict=True))
+            states = {state.row: state for state in self._read(items)}
             ledger = Ledger(self._home, states)
             moment = Moment.by(self._home.clock)
-            looks_back = len(rows) < len(items) or self._home.has_unique
+            looks_back = len(states) < len(items) or self._home.has_unique
             for row, item in items:
                 change = _decided(item, states[row])
                 if change is None:

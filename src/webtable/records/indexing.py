@@ -69,7 +69,7 @@ class FieldIndex:
         self._keys = declaration.keys
         self._check()
         self._needs_key = any(field.is_key for field in (*self.fields, *self.covers))
-        self.index = Index(self.name, self._entries, unique=by.unique)
+        self.index = Index(self.name, self._entries, columns=self._columns(), unique=by.unique)
 
     def _check(self) -> None:
         where = f"index '{self.name}' of {self._declaration.name}"
@@ -85,6 +85,17 @@ class FieldIndex:
                     f"{where} has the field '{field.name}', a {field.codec.name}",
                     hint="lists cannot be part of an index",
                 )
+
+    def _columns(self) -> tuple[bytes, ...]:
+        """Returns the columns that entries depend on; none if they depend on all of them.
+
+        That a record is there at all can be told from a field without which there is no entry.
+        """
+        values = [field for field in self.fields if not field.is_key]
+        if not any(field.is_nullable or field.default_value() is None for field in values):
+            return ()
+        covered = [field for field in self.covers if not field.is_key]
+        return tuple(dict.fromkeys(field.column for field in (*values, *covered)))
 
     # Entries
 
