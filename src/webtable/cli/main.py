@@ -49,6 +49,7 @@ COMMANDS = {
     "namespace": Entry("namespaces", "namespace", "List, create and drop namespaces."),
     "page": Entry("pages", "page", "Show a page: now, at a date, its history, its body."),
     "pages": Entry("pages", "pages", "List the pages of a domain or a directory."),
+    "records": Entry("records", "records", "Look after tables of records: ghost fields, indexes."),
     "region": Entry("regions", "region", "Move, split, merge, flush and compact regions."),
     "regions": Entry("regions", "regions", "List regions with their servers, sizes and requests."),
     "report": Entry("reports", "report", "Ask about all pages: errors, largest, modified …"),
