@@ -39,7 +39,12 @@ def run(bench: Bench) -> None:
     seconds = statistics.median(each["seconds"] for each in opened)
     bench.limit("store open, 1 GB in 30 families", seconds * 1000, "ms", 50)
     bench.say("webtable --help")
-    bench.limit("webtable --help", _help_seconds(), "s", 0.25)
+    bench.limit("webtable --help", _command_seconds("--help"), "s", 0.25)
+    bench.say("webtable shell: the first command")
+    with webtable.open(str(bench.scratch / "shell")) as store:
+        store.create_table("pages", "content", "metadata")
+    first = ("shell", "--store", str(bench.scratch / "shell"), "-c", "list")
+    bench.limit("webtable shell, first command", _command_seconds(*first), "s", 0.4)
 
 
 def _child(step: str, path: Path) -> dict[str, float]:
@@ -52,12 +57,13 @@ def _child(step: str, path: Path) -> dict[str, float]:
     return figures
 
 
-def _help_seconds() -> float:
+def _command_seconds(*arguments: str) -> float:
+    """Returns how long a command takes from the start of its process to its end."""
     command = Path(sys.executable).with_name("webtable")
     times = []
     for _ in range(11):
         started = time.perf_counter()
-        subprocess.run([command, "--help"], stdout=subprocess.DEVNULL, check=True)
+        subprocess.run([command, *arguments], stdout=subprocess.DEVNULL, check=True)
         times.append(time.perf_counter() - started)
     return statistics.median(times)
 

@@ -1,0 +1,91 @@
+"""What the shell does to a cluster: regions, servers, upkeep, snapshots; and its errors there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+import webtable
+from tests.shell.running import Shell
+
+pytestmark = pytest.mark.hbase
+
+
+@pytest.fixture
+def engine_name() -> str:
+    return "hbase"
+
+
+@pytest.fixture
+def cluster(location: str, capsys: pytest.CaptureFixture[str]) -> Iterator[Shell]:
+    with webtable.open(location) as store:
+        yield Shell(store, capsys)
+
+
+def test_regions_and_upkeep(cluster: Shell) -> None:
+    cluster.answer(
+        "create 't', 'f', SPLITS => ['m']\nput 't', 'a', 'f:q', 'v'\nput 't', 'z', 'f:q', 'v'"
+    )
+    first, second = cluster.store.admin.regions("t")
+    listed = cluster.answer("list_regions 't'")
+    assert f" {first.full_name.decode()} |" in listed
+    assert listed.endswith(" 2 rows\n")
+    assert "0 rows" in cluster.answer("list_regions 't', 'no-such-server'")
+    located = cluster.answer("locate_region 't', 'zebra'")
+    assert f"{{ENCODED => {second.name}, NAME => '{second.full_name.decode()}'" in located
+    server = cluster.store.admin.servers()[0].name
+    assert f"\n{server}\n" in cluster.answer("list_liveservers")
+    assert cluster.answer(f"regioninfo '{second.full_name.decode()}'") == (
+        cluster.answer(f"regioninfo '{second.name}'")
+    )
+    cluster.answer(f"flush 't'; flush '{first.name}'; flush '{server}'")
+    cluster.answer(f"compact 't'; major_compact '{first.name}', 'f'; compact_rs '{server}', true")
+    assert cluster.answer("compaction_state 't'").startswith(("NONE", "MAJOR", "MINOR"))
+    moved = cluster.run(f"move '{first.name}'")
+    assert moved.code == 0 or "there is no other server to move region" in moved.err
+    cluster.answer(f"split '{second.name}', 's'")
+    assert cluster.answer("get_splits 't'").endswith('=> ["m", "s"]\n')
+    assert "1 active master" in cluster.answer("status")
+    assert f"    {server.replace(',', ':', 1).replace(',', ' ')}\n" in cluster.answer(
+        "status 'simple'"
+    )
+    assert "HBase 2.6" in cluster.answer("version")
+    assert cluster.answer("balancer_enabled").endswith(("=> true\n", "=> false\n"))
+    assert cluster.answer("scan 't', {COLUMNS => 'f', LIMIT => 5}").endswith("2 row(s)\n")
+
+
+def test_snapshots(cluster: Shell, location: str) -> None:
+    name = f"{location.rpartition('=')[2]}_s"
+    cluster.answer("create 't', 'f'; put 't', 'a', 'f:q', 'v'")
+    cluster.answer(f"snapshot 't', '{name}'")
+    assert cluster.answer(f"list_snapshots '{name}'").endswith(f'1 row(s)\n=> ["{name}"]\n')
+    assert f" {name} t (" in cluster.answer("list_table_snapshots 't'")
+    cluster.answer(f"clone_snapshot '{name}', 'copy'")
+    assert cluster.answer("count 'copy'") == "1 row(s)\n=> 1\n"
+    assert "enabled" in cluster.error(f"restore_snapshot '{name}'")
+    cluster.answer(f"deleteall 't', 'a'; disable 't'; restore_snapshot '{name}'; enable 't'")
+    assert cluster.answer("count 't'") == "1 row(s)\n=> 1\n"
+    assert cluster.answer(f"delete_all_snapshot '{name}'\nn\nlist_snapshots '{name}'").endswith(
+        f'=> ["{name}"]\n'
+    )
+    shown = cluster.answer(f"delete_table_snapshots 't', '{name}'\ny\nlist_snapshots '{name}'")
+    assert f"Successfully deleted snapshot: {name}\n" in shown
+    assert shown.endswith("0 row(s)\n=> []\n")
+    assert cluster.answer(f"delete_all_snapshot '{name}'").endswith(
+        f"No snapshots matched the regex {name}\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("scan 'nowhere'", "table 'nowhere' does not exist"),
+        ("move 'no-region'", "region 'no-region' does not exist"),
+        ("restore_snapshot 'no-such'", "snapshot 'no-such' does not exist"),
+        ("drop_namespace 'no_such'", "namespace 'no_such' does not exist"),
+        ("flush 'host,1,2'", "server 'host,1,2' does not exist"),
+    ],
+)
+def test_errors_of_a_cluster_are_ours(cluster: Shell, command: str, message: str) -> None:
+    assert cluster.error(command).startswith(f"script:1: {message}\n")
