@@ -6,7 +6,7 @@ import os
 
 from tests.simulation.pages_world import play_pages
 
-SCHEDULES = 5_000 if os.environ.get("WEBTABLE_SOAK") else 150
+SCHEDULES = 5_000 if os.environ.get("WEBTABLE_SOAK") else 60
 
 
 def test_loaders_that_are_killed_leave_what_one_load_in_order_makes() -> None:

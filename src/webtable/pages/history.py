@@ -14,7 +14,15 @@ import heapq
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-__all__ = ["CaptureNote", "Version", "counting", "last_modified", "versions_to_put", "visible_at"]
+__all__ = [
+    "CaptureNote",
+    "Version",
+    "counting",
+    "last_modified",
+    "rank",
+    "versions_to_put",
+    "visible_at",
+]
 
 
 class CaptureNote(NamedTuple):
@@ -51,6 +59,12 @@ class Version(NamedTuple):
 
     time: int
     identity: str
+
+
+def rank(note: CaptureNote) -> tuple[object, ...]:
+    """Says which of two captures with one time and one digest is kept: the greater one."""
+    header = -1 if note.last_modified is None else note.last_modified
+    return not note.is_revisit, note.status, note.size, note.type, note.redirect, header
 
 
 def counting(notes: Iterable[CaptureNote]) -> list[CaptureNote]:

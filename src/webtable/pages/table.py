@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple, TypedDict, Unpack
 
 from webtable.errors import AlreadyExists, FormatVersionError, InvalidRequest, NotFound
 from webtable.pages import schema
@@ -13,7 +14,7 @@ from webtable.pages.indexes import page_indexes
 from webtable.pages.keys import SALT_SPLITS, KeyScheme, SaltedKeys, key_scheme
 from webtable.pages.page import NewCapture, Outcome, Page, PageContent, page_of
 from webtable.pages.schema import PROFILES, SETTINGS_TABLE, TABLE, Profile
-from webtable.pages.suffixes import Suffixes, newest_list
+from webtable.pages.suffixes import Suffixes, newest_list, suffixes_of
 from webtable.pages.writing import (
     BODY,
     LINKS,
@@ -24,6 +25,7 @@ from webtable.pages.writing import (
     read_history,
 )
 from webtable.records.index import IndexedTable
+from webtable.records.index_rules import Clock
 from webtable.store.mutation import Mutation
 from webtable.store.store import Store
 
@@ -32,6 +34,22 @@ __all__ = ["PageTable"]
 FORMAT = "1"
 _SETTINGS_ROW = b"pages"
 _METADATA = (b"metadata",)
+
+
+class PageSettings(NamedTuple):
+    """How a store of pages was made."""
+
+    keys: KeyScheme
+    profile: Profile
+    suffixes: Suffixes
+
+
+class IndexOptions(TypedDict, total=False):
+    """How the index machinery works here; see `webtable.records.index_home.IndexHome`."""
+
+    workers: int
+    clock: Clock | None
+    tokens: Callable[[], bytes]
 
 
 class PageTable:
@@ -44,18 +62,14 @@ class PageTable:
         rows: the main table with its indexes.
     """
 
-    def __init__(
-        self, store: Store, keys: KeyScheme, profile: Profile, suffixes: Suffixes, parse: Parse
-    ) -> None:
-        self.store = store
-        self.keys = keys
-        self.profile = profile
-        self.suffixes = suffixes
-        self.rows = IndexedTable(
-            store, TABLE, page_indexes(keys, suffixes), columns=_METADATA, cells=b"metadata:"
-        )
+    def __init__(self, settings: PageSettings, rows: IndexedTable, parse: Parse) -> None:
+        self.store = rows.store
+        self.keys = settings.keys
+        self.profile = settings.profile
+        self.suffixes = settings.suffixes
+        self.rows = rows
         self._parse = parse
-        self._schema = store.describe_table(TABLE)
+        self._schema = self.store.describe_table(TABLE)
 
     @classmethod
     def create(
@@ -79,7 +93,7 @@ class PageTable:
         is_embedded = store.capabilities.atomic_commits
         if profile not in PROFILES:
             raise InvalidRequest(f"no profile is called '{profile}'", hint="take live or archive")
-        suffixes = Suffixes(newest_list())
+        suffixes = suffixes_of(newest_list())
         scheme = key_scheme(keys or ("readable" if is_embedded else "salted"), suffixes)
         tables = set(store.tables())
         if SETTINGS_TABLE in tables:
@@ -101,14 +115,14 @@ class PageTable:
                 b"a:format": FORMAT.encode(),
                 b"a:keys": scheme.name.encode(),
                 b"a:profile": profile.encode(),
-                b"a:suffixes": zlib.compress(suffixes.text.encode(), 9),
+                b"a:suffixes": zlib.compress(suffixes.text.encode()),
             },
         )
         return cls.open(store, parse)
 
     @classmethod
-    def open(cls, store: Store, parse: Parse) -> PageTable:
-        """Opens a store of pages.
+    def open(cls, store: Store, parse: Parse, **options: Unpack[IndexOptions]) -> PageTable:
+        """Opens a store of pages; the options are those of `IndexedTable`.
 
         Raises:
             NotFound: the store has no pages.
@@ -128,10 +142,12 @@ class PageTable:
                 f"{values.get(b'a:format', b'')!r}, this version knows {FORMAT}",
                 hint="use a newer webtable",
             )
-        suffixes = Suffixes(zlib.decompress(values[b"a:suffixes"]).decode())
+        suffixes = suffixes_of(zlib.decompress(values[b"a:suffixes"]).decode())
         keys = key_scheme(values[b"a:keys"].decode(), suffixes)
         profile: Profile = "archive" if values[b"a:profile"] == b"archive" else "live"
-        return cls(store, keys, profile, suffixes, parse)
+        indexes = page_indexes(keys, suffixes)
+        rows = IndexedTable(store, TABLE, indexes, columns=_METADATA, cells=b"metadata:", **options)
+        return cls(PageSettings(keys, profile, suffixes), rows, parse)
 
     # Writing
 

@@ -18,6 +18,7 @@ from webtable.pages.history import (
     CaptureNote,
     counting,
     last_modified,
+    rank,
     versions_to_put,
     visible_at,
 )
@@ -113,6 +114,9 @@ class RowWrite:
             key = note.time, note.digest
             if key in known:
                 self.outcomes.setdefault(key, "unchanged")
+                if rank(note) > rank(known[key]):
+                    known[key] = note
+                    fresh.append(capture)
                 continue
             newest = max(known, default=None)
             if newest is None:
@@ -251,7 +255,7 @@ class _Attempt:
         """Puts what the newest capture says, where that is new; returns the facts of the row."""
         facts = dict(self._state.facts)
         newest, modified = self._counting[-1], last_modified(self._counting)
-        is_newer = (newest.time, newest.digest) not in self._history.notes
+        is_newer = self._history.notes.get((newest.time, newest.digest)) != newest
         same = [note for note in self._notes.values() if note.digest == newest.digest]
         is_told = newest.is_revisit and any(c.note.digest == newest.digest for c in self._new)
         if is_newer or is_told:
