@@ -6,6 +6,8 @@ what one undisturbed load in order makes of it, and its indexes are right.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from tests.simulation.world import World
 from webtable.errors import RetryableError, WebTableError
 from webtable.pages.history import CaptureNote, counting
@@ -81,7 +83,7 @@ class PagesWorld:
         for number in range(self.chance.choice((1, 2, 3))):
             self.world.scheduler.add(f"loader {number}", self._task(self.loader()))
 
-    def _task(self, pages: PageTable):  # type: ignore[no-untyped-def]
+    def _task(self, pages: PageTable) -> Callable[[], None]:
         def run() -> None:
             try:
                 self.load(pages)
