@@ -239,8 +239,8 @@ def walked(store: Store, filter: Filter) -> tuple[list[bytes], list[int]]:
     counted = [Counted(read.family.rocks.items()) for read in reads]
     opened = [(read.family.rocks.iter(), items) for read, items in zip(reads, counted, strict=True)]
     whole = WholeRows(decided, make_rule(filter), lambda: False)
-    rows = list(whole.rows(reads, reader.NEWEST, span, opened))
-    return [prefix[:-1] for prefix, _ in rows], [each.taken for each in counted]
+    pieces = whole.pieces(reads, reader.NEWEST, span, opened)
+    return [row.key for piece in pieces for row in piece], [each.taken for each in counted]
 
 
 @pytest.mark.usefixtures("wide")

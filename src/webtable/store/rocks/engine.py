@@ -25,10 +25,11 @@ from webtable.store.rocks.catalog import OpenTable
 from webtable.store.rocks.database import Database
 from webtable.store.rocks.embedded_admin import EmbeddedAdmin
 from webtable.store.rocks.faults import translated
+from webtable.store.rocks.filtering.deciding import row_decision
 from webtable.store.rocks.filtering.making import make_rule
 from webtable.store.rocks.filtering.reading import FamilyCursor, Span, filtered_rows
 from webtable.store.rocks.filtering.rules import Rule
-from webtable.store.rocks.filtering.whole_rows import WholeRows, plain_rows, row_decision
+from webtable.store.rocks.filtering.whole_rows import WholeRows, plain_pieces
 from webtable.store.rocks.keys import escape, row_end
 from webtable.store.rocks.visibility import current_ms
 from webtable.store.rocks.writer import Encoder, check_mutation, holds, needs_read
@@ -153,26 +154,18 @@ class RocksEngine(Engine):
             rule = make_rule(filter, reverse=scan.reverse)
             decision = row_decision(filter, reads, view)
 
-        def open_rows(span: Span) -> reader.RowStream:
+        def open_pieces(span: Span) -> reader.RowPieces:
             if rule is not None and decision is None:
-                return self._filtered(reads, view, span, rule)
+                return reader.as_pieces(self._filtered(reads, view, span, rule))
             opened = self._open_walks(reads, span)
             if rule is None or decision is None:
-                return plain_rows(reads, view, span, opened)
+                return plain_pieces(reads, view, span, opened)
             whole = WholeRows(decision, rule, lambda: self._database.is_closed)
-            return whole.rows(reads, view, span, opened)
+            return whole.pieces(reads, view, span, opened)
 
-        if len(reads) == 1 and rule is None and not scan.reverse:
-            return self._scan(scan, lambda span: self._open_pieces(reads[0], view, span))
-        return self._scan(scan, lambda span: reader.as_pieces(open_rows(span)))
+        return self._scan(scan, open_pieces)
 
-    def _open_pieces(
-        self, read: reader.FamilyRead, view: reader.View, span: Span
-    ) -> reader.RowPieces:
-        ((seeker, items),) = self._open_walks([read], span)
-        return reader.row_pieces(read, view, items, seeker, span.first)
-
-    def _scan(self, scan: Scan, open_rows: Callable[[Span], reader.RowPieces]) -> Iterator[Row]:
+    def _scan(self, scan: Scan, open_pieces: Callable[[Span], reader.RowPieces]) -> Iterator[Row]:
         start, stop = scan.bounds()
         if scan.limit == 0 or (stop and stop <= start):
             return
@@ -187,7 +180,7 @@ class RocksEngine(Engine):
             bounds.fill_cache(False)  # type: ignore[call-arg] # the stub forgets it
             bounds.set_readahead_size(_READAHEAD_BYTES)
         with self._translated:
-            pieces = open_rows(Span(escape(start), bounds, scan.reverse, together=scan.reverse))
+            pieces = open_pieces(Span(escape(start), bounds, scan.reverse, together=scan.reverse))
             with self._scans_lock:
                 self._scans.add(pieces)
             for rows in pieces:

@@ -16,21 +16,23 @@ from typing import NamedTuple, TypeAlias
 from webtable.store import filters as f
 from webtable.store.model import RawCell
 from webtable.store.rocks.filtering.comparing import passing
-from webtable.store.rocks.keys import escape, unescape
 from webtable.store.rocks.reader import FamilyRead, View
 
-__all__ = ["Cut", "Decision", "row_decision"]
+__all__ = ["Cells", "Cut", "Decision", "row_decision"]
 
-Cut: TypeAlias = Callable[[bytes, list[RawCell]], list[RawCell]]
-"""Returns what stays of a row, by its `escaped row | 00` and its cells; empty leaves it out."""
+Cells: TypeAlias = Sequence[RawCell]
+"""The cells of a row; never changed here, and the very same where all of them stay."""
 
-Keeps: TypeAlias = Callable[[bytes, list[RawCell]], bool]
+Cut: TypeAlias = Callable[[bytes, Cells], Cells]
+"""Returns what stays of a row, by its key and its cells; nothing leaves it out."""
+
+Keeps: TypeAlias = Callable[[bytes, Cells], bool]
 """Says whether a row stays as it is."""
 
-Waste: TypeAlias = Callable[[list[RawCell], list[RawCell]], int]
+Waste: TypeAlias = Callable[[Cells, Cells], int]
 """Returns what was read in vain of a row, by its cells and those that stay; in cells."""
 
-_NOTHING: list[RawCell] = []
+_NOTHING: Cells = ()
 _CELL_BYTES = 256  # so many bytes of values cost as much as one cell more
 
 
@@ -87,18 +89,18 @@ def row_decision(filter: f.Filter, reads: Sequence[FamilyRead], view: View) -> D
 def _behind(column: bytes) -> Waste:
     """What lies behind the last column that is looked at, in rows that are left out."""
 
-    def waste(cells: list[RawCell], kept: list[RawCell]) -> int:
+    def waste(cells: Cells, kept: Cells) -> int:
         return 0 if kept else _cost(cells[bisect_right(cells, column, key=_column) :])
 
     return waste
 
 
-def _cut_away(cells: list[RawCell], kept: list[RawCell]) -> int:
+def _cut_away(cells: Cells, kept: Cells) -> int:
     """What was cut away, as far as it is more than what it would cost to jump to what stays."""
     return max(0, _cost(cells) - _cost(kept) - 2 * len(kept))
 
 
-def _cost(cells: list[RawCell]) -> int:
+def _cost(cells: Cells) -> int:
     return len(cells) + sum(len(cell[2]) for cell in cells) // _CELL_BYTES
 
 
@@ -132,11 +134,11 @@ def _looks_back(filter: f.SingleColumnValueFilter) -> bool:
 def _keeps(filter: f.Filter) -> Keeps:
     match filter:
         case f.PrefixFilter():
-            prefix = escape(filter.prefix)
+            prefix = filter.prefix
             return lambda row, cells: row.startswith(prefix)
         case f.RowFilter():
             passes = passing(filter.op, filter.comparator)
-            return lambda row, cells: passes(unescape(row[:-1]))
+            return lambda row, cells: passes(row)
         case f.FilterList(filters, must_pass):
             return reduce(_both if must_pass == "all" else _either, map(_keeps, filters))
         case _:
@@ -156,13 +158,13 @@ def _keeps_value(filter: f.SingleColumnValueFilter) -> Keeps:
     column, passes = filter.column, passing(filter.op, filter.comparator)
     keeps_missing = not filter.filter_if_missing
 
-    def newest(_row: bytes, cells: list[RawCell]) -> bool:
+    def newest(_row: bytes, cells: Cells) -> bool:
         for cell in cells:
             if cell[0] == column:
                 return passes(cell[2])
         return keeps_missing
 
-    def any_version(_row: bytes, cells: list[RawCell]) -> bool:
+    def any_version(_row: bytes, cells: Cells) -> bool:
         versions = [cell[2] for cell in cells if cell[0] == column]
         return any(map(passes, versions)) if versions else keeps_missing
 
@@ -176,7 +178,7 @@ def _whole(keeps: Keeps) -> Cut:
 def _without(filter: f.SingleColumnValueExcludeFilter) -> Cut:
     keeps, column = _keeps_value(filter), filter.column
 
-    def cut(row: bytes, cells: list[RawCell]) -> list[RawCell]:
+    def cut(row: bytes, cells: Cells) -> Cells:
         if not keeps(row, cells):
             return _NOTHING
         return [cell for cell in cells if cell[0] != column]
