@@ -8,6 +8,7 @@ import uuid
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
+from typing import Any
 
 import pytest
 
@@ -193,11 +194,11 @@ class TestScans:
         return put
 
     @pytest.fixture
-    def span(self, own: Own) -> dict[str, tuple[str]]:
+    def span(self, own: Own) -> dict[str, Any]:
         return {"start": (own(""),), "stop": (own("~"),)}
 
     def test_in_the_order_of_keys(
-        self, visits: Collection[Visit], put: list[Visit], span: dict[str, tuple[str]]
+        self, visits: Collection[Visit], put: list[Visit], span: dict[str, Any]
     ) -> None:
         assert list(visits.scan(**span)) == put
         assert list(visits.scan(**span, reverse=True)) == put[::-1]
@@ -207,7 +208,7 @@ class TestScans:
         assert list(visits.keys(**span, reverse=True)) == [key_of(visit) for visit in put[::-1]]
 
     def test_limit_and_offset(
-        self, visits: Collection[Visit], put: list[Visit], span: dict[str, tuple[str]]
+        self, visits: Collection[Visit], put: list[Visit], span: dict[str, Any]
     ) -> None:
         for offset, limit in itertools.product((0, 3, 29, 40), (None, 0, 1, 7, 100)):
             end = None if limit is None else offset + limit
@@ -238,7 +239,7 @@ class TestScans:
         assert list(visits.scan(prefix=(own("02"),), stop=(own("01"),))) == []
 
     def test_a_scan_may_be_left(
-        self, visits: Collection[Visit], put: list[Visit], span: dict[str, tuple[str]]
+        self, visits: Collection[Visit], put: list[Visit], span: dict[str, Any]
     ) -> None:
         found = visits.scan(**span)
         assert next(found) == put[0]

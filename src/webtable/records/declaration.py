@@ -54,7 +54,9 @@ class Field:
         "name",
     )
 
-    def __init__(self, name: str, kind: FieldType, default: Any, factory: Any) -> None:
+    def __init__(
+        self, name: str, kind: FieldType, default: Any, factory: Callable[[], Any] | None
+    ) -> None:
         self.name = name
         self.codec: Codec = kind.codec
         self.is_key = kind.is_key
@@ -62,7 +64,7 @@ class Field:
         self.is_nullable = kind.is_nullable
         self.column = f"{FAMILY}:{name}".encode()
         self.default = default
-        self.factory: Callable[[], Any] | None = None if factory is msgspec.NODEFAULT else factory
+        self.factory = factory
 
     def default_value(self) -> Any:
         """Returns what the class gives it when nothing is said; None if that is nothing."""

@@ -37,7 +37,7 @@ __all__ = ["Record", "declaration_of", "key_of"]
 
 
 @dataclass_transform(field_specifiers=(msgspec.field,))
-class RecordMeta(type(msgspec.Struct)):  # type: ignore[misc]
+class RecordMeta(msgspec.StructMeta):
     """Makes record classes: takes the options of the class line, and reads the annotations."""
 
     def __new__(
@@ -118,15 +118,22 @@ def _fields(cls: Any, local_names: dict[str, Any]) -> Sequence[Field]:
             hint="import or define the name before the class",
         ) from exc
     fields = []
-    for field in msgspec.structs.fields(cls):
+    names, defaults = cls.__struct_fields__, cls.__struct_defaults__
+    # Those of the last fields; what is made anew each time comes as an object with a `factory`.
+    for name, default in zip(
+        names, (msgspec.NODEFAULT,) * (len(names) - len(defaults)) + defaults, strict=True
+    ):
         try:
-            kind = field_type(hints[field.name])
+            kind = field_type(hints[name])
         except BadValue as exc:
             raise InvalidRequest(
-                f"field '{field.name}' of {cls.__name__}: {exc}",
+                f"field '{name}' of {cls.__name__}: {exc}",
                 hint="see webtable.records for the types that fields may have",
             ) from exc
-        fields.append(Field(field.name, kind, field.default, field.default_factory))
+        if type(default).__name__ == "Factory":
+            fields.append(Field(name, kind, msgspec.NODEFAULT, default.factory))
+        else:
+            fields.append(Field(name, kind, default, None))
     return fields
 
 
