@@ -29,6 +29,7 @@ def filled(shell: Shell) -> Shell:
         ("scan 'a b'", "table name 'a b' is not one"),
         ("scan 't', 5", "the second argument is a number: 5\nhint: expected a hash"),
         ("scan 't', {'LIMITS' => 1}", "scan has no option LIMITS\nhint: did you mean LIMIT?"),
+        ("scan 't', {'limit' => 1}", "scan has no option limit\nhint: did you mean LIMIT?"),
         ("scan 't', {LIMIT => 'x'}", 'LIMIT is a string: "x"\nhint: expected a whole number'),
         ("scan 't', {TIMERANGE => [1]}", "TIMERANGE has 1 entries"),
         ("scan 't', {TIMERANGE => [5, 1]}", "time range [5, 1) is not one"),

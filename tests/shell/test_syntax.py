@@ -88,6 +88,8 @@ def test_a_command_can_be_written_in_many_ways(shell: Shell, text: str) -> None:
         ("scan 't' 'x'", 1, 10, "expected ',' after the string, found the string 'x'"),
         ("scan 't', LIMIT => 5, 'x'", 1, 23, "expected another pair, such as LIMIT => 10"),
         ("scan 't', {LIMIT 5}", 1, 18, "expected '=>', found '5'"),
+        ("scan 't', LIMIT=5", 1, 16, "expected '=>', found '='"),
+        ("create 't', NAME -> 'f'", 1, 18, "expected '=>', found '->'"),
         ("scan 't', {'a'}", 1, 15, "expected '=>', found '}'"),
         ("get 't', ['a' 'b']", 1, 15, "expected ',' after the string"),
         ("get 't', [1 2]", 1, 13, "expected ',' or ']', found '2'"),

@@ -47,15 +47,12 @@ def shell(
     times: bool,
     epoch: bool,
 ) -> None:
-    r"""Type commands of HBase's shell, or run a script of them.
+    """Type commands of HBase's shell, or run a script of them.
 
     Without FILE and without -c a terminal gets a prompt, with history and completion, and anything
     else is read as a script. A script stops at its first error.
 
-    \b
-    webtable shell
-    webtable shell queries.txt
-    webtable shell -c "scan 'webtable', {LIMIT => 10}"
+    Such as: webtable shell -c "scan 'webtable', {LIMIT => 10}"
     """
     if file is not None and commands:
         raise click.UsageError("both a file and -c: give one of them")

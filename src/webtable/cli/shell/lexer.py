@@ -25,7 +25,7 @@ _NUMBER = re.compile(
     r"|(?P<int>\d[\d_]*)"
 )
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*[?!]?")
-_SIGN = re.compile(r"=>|::|&\.|[-+*/%=,.;(){}\[\]|&<>!?@$^~]")
+_SIGN = re.compile(r"=>|->|==|::|&\.|[-+*/%=,.;(){}\[\]|&<>!?@$^~]")
 _SINGLE = re.compile(r"[^'\\]+")
 _DOUBLE = re.compile(r'[^"\\#]+')
 _ESCAPE = re.compile(

@@ -225,6 +225,8 @@ class _Parser:
         if self._next.kind == "label":
             return Word(self._take()), self._value()
         value = self._value()
+        if self._follows("=", "==", "->"):
+            self._unexpected("'=>'", "such as LIMIT => 10")
         if not self._follows("=>"):
             return value
         self._at += 1

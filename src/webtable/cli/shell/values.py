@@ -174,5 +174,5 @@ def check_keys(command: str, options: dict[str, Value], known: Iterable[str]) ->
     names = sorted(known)
     for key in options:
         if key not in names:
-            hint = suggestion(key, names) or f"it has {', '.join(names)}"
+            hint = suggestion(key.upper(), names) or f"it has {', '.join(names)}"
             raise InvalidRequest(f"{command} has no option {key}", hint=hint)
