@@ -28,6 +28,7 @@ __all__ = [
     "link_text",
     "links_of_text",
     "payload_digest",
+    "placed",
 ]
 
 MAX_BODY_BYTES = 8 * 1024 * 1024
@@ -125,10 +126,10 @@ class Capture(msgspec.Struct, frozen=True, gc=False):
     It is None for a revisit, in a WAT file, and when it is over `MAX_BODY_BYTES` (note
     `body-too-large`).
 
-    **The digest** is the record's own WARC-Payload-Digest: a SHA-1 in base32 over the payload as
-    recorded, codings included; without `sha1:` in front. Digests by another algorithm keep its
-    name. A record without one gets the SHA-1 of its recorded payload. A revisit has the digest
-    that it names, the one of the capture that it repeats.
+    **The digest** is the record's own WARC-Payload-Digest, taken at its word: `sha1:` and 32
+    characters of base32, over the payload as recorded, codings included. Other algorithms stay
+    what they are. A record without one gets the SHA-1 of its recorded payload. A revisit has the
+    digest that it names, the one of the capture that it repeats; empty where it names none.
     """
 
     url: str
@@ -184,9 +185,20 @@ class Skipped(msgspec.Struct, frozen=True, gc=False):
     after: Position = START
 
 
+def placed(item: Capture | Skipped, after: Position) -> Capture | Skipped:
+    """Fills in where the next record begins, which a reader learns last.
+
+    It changes the item itself, which nobody else has seen yet: a copy of each capture would cost
+    more than the rest of its making.
+    """
+    msgspec.structs.force_setattr(item, "after", after)
+    return item
+
+
 def payload_digest(payload: bytes) -> str:
-    """Returns the SHA-1 of a payload in base32, as WARC files have it."""
-    return base64.b32encode(hashlib.sha1(payload, usedforsecurity=False).digest()).decode()
+    """Returns the SHA-1 of a payload as WARC files have it: `sha1:` and base32."""
+    digest = hashlib.sha1(payload, usedforsecurity=False).digest()
+    return f"sha1:{base64.b32encode(digest).decode()}"
 
 
 def link_text(links: Iterable[Link]) -> str:

@@ -1,0 +1,106 @@
+"""ARC files, which archives wrote before there was WARC.
+
+A record is a line (URL, address, date of 14 digits, type, … and at its end the length), then the
+HTTP answer. The first record describes the file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from webtable.pages.answers import (
+    HEAD_BYTES,
+    MAX_BLOCK_BYTES,
+    Recorded,
+    Rejected,
+    answer,
+    skipped,
+)
+from webtable.pages.captures import Capture, Position, Skipped, placed
+from webtable.pages.unpacking import Stream
+
+__all__ = ["read_arc"]
+
+_MAX_LINE_BYTES = 16 * 1024
+_LINE = re.compile(rb"(\S+) (\S+) (\d{14}) (.*? )?(\d{1,12})\s*")
+_WINDOW_BYTES = 64 * 1024
+_NEXT = re.compile(rb"\n(?=[a-z][a-z0-9+.-]{1,20}:[^\s]{1,2100} \S+ \d{14} [^\n]{0,300}\d\r?\n)")
+
+
+def read_arc(stream: Stream, source: str) -> Iterator[Capture | Skipped]:
+    """Yields what an ARC file holds."""
+    while True:
+        _skip_line_ends(stream)
+        start = stream.position
+        if stream.fault:
+            fault = stream.fault
+            is_going_on = stream.recover()
+            reason = "truncated" if fault.startswith("the file ends") else "damaged"
+            yield Skipped(reason, fault, source=source, position=start, after=stream.position)
+            if not is_going_on:
+                return
+        elif not stream.peek(1):
+            return
+        else:
+            yield _record(stream, source, start)
+
+
+def _record(stream: Stream, source: str, start: Position) -> Capture | Skipped:
+    end = stream.find(b"\n", _MAX_LINE_BYTES)
+    line = _LINE.fullmatch(stream.peek(end + 1)) if end >= 0 else None
+    if line is None:
+        dropped = _drop_until_record(stream)
+        why = f"{dropped:,} bytes that are no record"
+        return Skipped("garbage", why, source=source, position=start, after=stream.position)
+    stream.skip(end + 1)
+    url, date = line[1].decode("utf-8", "replace"), line[3].decode()
+    length = int(line[5])
+    block = stream.read(length if length <= MAX_BLOCK_BYTES else HEAD_BYTES)
+    left = length - len(block)
+
+    def more(size: int) -> bytes:
+        nonlocal left
+        data = stream.read(min(size, left))
+        left -= len(data)
+        return data
+
+    recorded = Recorded(url, date, block, length, source, start, more=more)
+    item = _taken(recorded)
+    left -= stream.skip(left)
+    if left:
+        why = stream.fault or f"{left:,} of its {length:,} bytes are missing"
+        item = skipped(recorded, Rejected("truncated", why))
+    elif stream.peek(1) not in (b"", b"\n", b"\r"):
+        _drop_until_record(stream)
+        why = f"its length of {length:,} bytes does not lead to the next record"
+        item = skipped(recorded, Rejected("wrong-length", why))
+    _skip_line_ends(stream)
+    return placed(item, stream.position)
+
+
+def _taken(recorded: Recorded) -> Capture | Skipped:
+    try:
+        if recorded.url.startswith("filedesc:"):
+            raise Rejected("other-type", "the description of the file")
+        return answer(recorded)
+    except Rejected as rejected:
+        return skipped(recorded, rejected)
+
+
+def _skip_line_ends(stream: Stream) -> None:
+    while (ends := stream.peek(64)) and (some := len(ends) - len(ends.lstrip(b"\r\n"))):
+        stream.skip(some)
+
+
+def _drop_until_record(stream: Stream) -> int:
+    dropped = 0
+    while window := stream.peek(_WINDOW_BYTES):
+        found = _NEXT.search(window)
+        if found is not None:
+            return dropped + stream.skip(found.end())
+        is_last = len(window) < _WINDOW_BYTES
+        dropped += stream.skip(len(window) if is_last else len(window) // 2)
+        if is_last:
+            break
+    return dropped

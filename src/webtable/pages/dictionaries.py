@@ -1,0 +1,118 @@
+"""zstd frames of crawls, with the dictionary that such a file may begin with.
+
+A .warc.zst file may begin with a skippable frame that holds a dictionary, itself packed or not,
+which all frames behind it are packed with
+(https://iipc.github.io/warc-specifications/specifications/warc-zstd/).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import BinaryIO
+
+from backports import zstd
+
+__all__ = ["ZSTD_MAGIC", "ZstdMember", "read_dictionary"]
+
+ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+_DICTIONARY_MAGIC = b"\x5d\x2a\x4d\x18"
+_MAX_DICTIONARY_BYTES = 16 * 1024 * 1024
+_HEADER_BYTES = 8
+# Frames that need more memory than this for their window are refused.
+_MAX_WINDOW_LOG = 27
+
+
+class ZstdMember:
+    """Unpacks one frame; one that holds a dictionary is learnt, and gives no bytes."""
+
+    def __init__(self, dictionary: bytes, learn: Callable[[bytes], None]) -> None:
+        self._dictionary = dictionary
+        self._learn = learn
+        self._frame: zstd.ZstdDecompressor | None = None
+        self._start = b""
+        self._unused: bytes | None = None
+
+    @staticmethod
+    def can_read(raw: bytes) -> bool:
+        """Whether these bytes begin a frame."""
+        return raw.startswith(ZSTD_MAGIC) or _is_skippable(raw)
+
+    @property
+    def eof(self) -> bool:
+        """Whether the end of the frame was seen."""
+        return self._unused is not None or (self._frame is not None and self._frame.eof)
+
+    @property
+    def unused_data(self) -> bytes:
+        """What lies behind the frame."""
+        if self._unused is not None:
+            return self._unused
+        return self._frame.unused_data if self._frame is not None else b""
+
+    def has_more(self) -> bool:
+        """Whether there is more to come without more data."""
+        return self._frame is not None and not self._frame.needs_input
+
+    def decompress(self, data: bytes, max_length: int) -> bytes:
+        """Returns some of what is unpacked, at most `max_length` bytes of it.
+
+        Raises:
+            ValueError: the frame is damaged.
+        """
+        if self._frame is None:
+            self._start += data
+            if _is_skippable(self._start):
+                self._take_skippable()
+                return b""
+            if len(self._start) < len(ZSTD_MAGIC):
+                return b""
+            self._frame = _frame(self._dictionary)
+            data, self._start = self._start, b""
+        try:
+            return self._frame.decompress(data, max_length)
+        except zstd.ZstdError as exc:
+            raise ValueError(str(exc)) from exc
+
+    def _take_skippable(self) -> None:
+        size = int.from_bytes(self._start[4:_HEADER_BYTES], "little")
+        if len(self._start) >= _HEADER_BYTES and size > _MAX_DICTIONARY_BYTES:
+            raise ValueError(f"a frame to be skipped has {size:,} bytes")
+        if len(self._start) < _HEADER_BYTES + size:
+            return
+        if self._start.startswith(_DICTIONARY_MAGIC):
+            self._learn(_unpacked(self._start[_HEADER_BYTES : _HEADER_BYTES + size]))
+        self._unused = self._start[_HEADER_BYTES + size :]
+
+
+def read_dictionary(file: BinaryIO) -> bytes:
+    """Returns the dictionary at the beginning of a file that can be sought in; empty if none."""
+    file.seek(0)
+    header = file.read(_HEADER_BYTES)
+    size = int.from_bytes(header[4:], "little")
+    if not header.startswith(_DICTIONARY_MAGIC) or size > _MAX_DICTIONARY_BYTES:
+        return b""
+    try:
+        return _unpacked(file.read(size))
+    except ValueError:
+        return b""
+
+
+def _frame(dictionary: bytes) -> zstd.ZstdDecompressor:
+    options = {zstd.DecompressionParameter.window_log_max: _MAX_WINDOW_LOG}
+    if not dictionary:
+        return zstd.ZstdDecompressor(options=options)
+    is_raw = not dictionary.startswith(b"\x37\xa4\x30\xec")
+    return zstd.ZstdDecompressor(zstd.ZstdDict(dictionary, is_raw=is_raw), options=options)
+
+
+def _unpacked(dictionary: bytes) -> bytes:
+    if not dictionary.startswith(ZSTD_MAGIC):
+        return dictionary
+    try:
+        return zstd.ZstdDecompressor().decompress(dictionary, _MAX_DICTIONARY_BYTES)
+    except zstd.ZstdError as exc:
+        raise ValueError(str(exc)) from exc
+
+
+def _is_skippable(raw: bytes) -> bool:
+    return len(raw) >= 4 and raw[1:4] == b"\x2a\x4d\x18" and raw[0] & 0xF0 == 0x50

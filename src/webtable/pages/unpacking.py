@@ -1,0 +1,288 @@
+"""A file of a crawl as one stream of bytes, packed or not, with places to come back to.
+
+Plain, gzip and zstd are told apart by their first bytes. A packed file is a row of members (gzip)
+or frames (zstd), often one for each record, and the stream remembers where each begins: a
+`Position` is a member and the bytes unpacked from there. The stream only reads forward, so that
+it works on a pipe; memory is bounded whatever the file holds.
+
+Where a member is damaged or cut off the stream ends, `fault` says why, and `recover` goes on at
+the next member that can be read.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections import deque
+from typing import BinaryIO, Protocol
+
+from webtable.pages.captures import START, Position
+from webtable.pages.dictionaries import ZSTD_MAGIC, ZstdMember, read_dictionary
+
+__all__ = ["Stream"]
+
+_GZIP_MAGIC = b"\x1f\x8b"
+_RAW_BYTES = 64 * 1024
+_MAX_KEPT_BYTES = 4 * 1024 * 1024
+_MAX_OUT = 1024 * 1024
+_TRIED_BYTES = 512
+_MEMBERS = {
+    "gzip": re.compile(rb"\x1f\x8b\x08[\x00-\x1f]"),
+    "zstd": re.compile(re.escape(ZSTD_MAGIC)),
+}
+
+
+class Member(Protocol):
+    """What unpacks one member."""
+
+    eof: bool
+    unused_data: bytes
+
+    def decompress(self, data: bytes, max_length: int) -> bytes:
+        """Returns some of what is unpacked, at most `max_length` bytes of it."""
+
+    def has_more(self) -> bool:
+        """Whether there is more to come without more data."""
+
+
+class _GzipMember:
+    def __init__(self) -> None:
+        self._inflate = zlib.decompressobj(31)
+
+    def decompress(self, data: bytes, max_length: int) -> bytes:
+        return self._inflate.decompress(self._inflate.unconsumed_tail + data, max_length)
+
+    def has_more(self) -> bool:
+        return bool(self._inflate.unconsumed_tail)
+
+    @property
+    def eof(self) -> bool:
+        return self._inflate.eof
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._inflate.unused_data
+
+
+class Stream:
+    """The unpacked bytes of a file from a position on.
+
+    `fault` is empty, or says why the stream ended before the file did.
+    """
+
+    def __init__(self, file: BinaryIO, start: Position = START) -> None:
+        self._file = file
+        self._dictionary = b""
+        self.is_seekable = file.seekable()
+        if start.offset:
+            self._dictionary = read_dictionary(file) if self.is_seekable else b""
+        _skip_to(file, start.offset, is_seekable=self.is_seekable)
+        self._raw_place = start.offset  # of the file, behind `_raw`
+        self._raw = b""
+        self._buffer = bytearray()
+        self._place = 0  # unpacked bytes before the buffer
+        self._starts: deque[tuple[int, int]] = deque()  # unpacked place, offset of the file
+        self._member: Member | None = None
+        self._kept = bytearray()  # raw bytes of this member, to look for the next one in
+        self._kept_place = start.offset
+        self.fault = ""
+        self.packing = self._detect()
+        self._starts.append((0, self._offset()))
+        if start.inside:
+            self.skip(start.inside)
+
+    @property
+    def position(self) -> Position:
+        """The position of the next byte."""
+        if not self._buffer and not self.fault:
+            self._fill(1)  # a new member may begin here
+        starts = self._starts
+        while len(starts) > 1 and starts[1][0] <= self._place:
+            starts.popleft()
+        begin, offset = starts[0]
+        if self.packing == "plain":
+            return Position(offset + self._place - begin)
+        if not self._buffer and self._member is None:
+            return Position(self._offset())
+        return Position(offset, self._place - begin)
+
+    def peek(self, size: int) -> bytes:
+        """Returns the next bytes, fewer at the end, and leaves them there."""
+        self._fill(size)
+        return bytes(self._buffer[:size])
+
+    def find(self, needle: bytes, limit: int) -> int:
+        """Returns how far away the next `needle` is; -1 if it is not within `limit` bytes."""
+        size = min(_RAW_BYTES, limit)
+        done = 0
+        while True:
+            self._fill(size)
+            found = self._buffer.find(needle, max(done - len(needle), 0), limit)
+            if found >= 0 or len(self._buffer) < size or size >= limit:
+                return found
+            done = len(self._buffer)
+            size = min(size * 4, limit)
+
+    def read(self, size: int) -> bytes:
+        """Returns and takes the next bytes, fewer at the end. They are all held in memory."""
+        self._fill(size)
+        taken = bytes(self._buffer[:size])
+        del self._buffer[:size]
+        self._place += len(taken)
+        return taken
+
+    def skip(self, size: int) -> int:
+        """Takes the next bytes without holding them; returns how many there were."""
+        left = size
+        while left:
+            taken = len(self.read(min(left, _MAX_OUT)))
+            if not taken:
+                break
+            left -= taken
+        return size - left
+
+    def unread(self, data: bytes) -> None:
+        """Puts bytes back that were read last."""
+        self._buffer[:0] = data
+        self._place -= len(data)
+
+    def recover(self) -> bool:
+        """Goes on at the next member that can be read; False where there is none."""
+        self.fault = ""
+        self._place += len(self._buffer)
+        self._buffer.clear()
+        self._member = None
+        pattern = _MEMBERS.get(self.packing)
+        if pattern is None:
+            return False
+        data, begin = bytes(self._kept), self._kept_place
+        place = 1  # behind the first byte of the member that failed
+        while True:
+            for found in pattern.finditer(data, place):
+                if len(data) - found.start() < _TRIED_BYTES:
+                    break
+                if self._is_member(data[found.start() :]):
+                    return self._restart(data[found.start() :], begin + found.start())
+            more = self._file.read(_RAW_BYTES)
+            self._raw_place += len(more)
+            keep = max(len(data) - _TRIED_BYTES, 0)
+            if not more:
+                found = pattern.search(data, max(place, keep))
+                if found is not None and self._is_member(data[found.start() :]):
+                    return self._restart(data[found.start() :], begin + found.start())
+                return False
+            place = max(place - keep, 0)
+            data, begin = data[keep:] + more, begin + keep
+
+    def _restart(self, raw: bytes, offset: int) -> bool:
+        self._raw = raw
+        self._starts.append((self._place, offset))
+        self._begin_member()
+        return True
+
+    def _is_member(self, raw: bytes) -> bool:
+        try:
+            return bool(self._new_member().decompress(raw[:_TRIED_BYTES], 16))
+        except (zlib.error, ValueError, EOFError):
+            return False
+
+    def _detect(self) -> str:
+        self._read_raw()
+        if self._raw.startswith(_GZIP_MAGIC):
+            packing = "gzip"
+        elif ZstdMember.can_read(self._raw):
+            packing = "zstd"
+        else:
+            return "plain"
+        self.packing = packing
+        self._begin_member()
+        return packing
+
+    def _offset(self) -> int:
+        """Returns how far the file is used up."""
+        return self._raw_place - len(self._raw)
+
+    def _read_raw(self) -> bool:
+        more = self._file.read(_RAW_BYTES)
+        self._raw_place += len(more)
+        self._raw = self._raw + more if self._raw else more
+        return bool(more)
+
+    def _fill(self, size: int) -> None:
+        while len(self._buffer) < size and not self.fault:
+            if self.packing == "plain":
+                if not self._raw and not self._read_raw():
+                    return
+                self._buffer += self._raw
+                self._raw = b""
+            elif not self._unpack(min(max(size - len(self._buffer), _RAW_BYTES), _MAX_OUT)):
+                return
+
+    def _unpack(self, size: int) -> bool:
+        """Adds some of the next bytes to the buffer; False at the end of the file."""
+        member = self._member
+        if member is None:
+            if not self._next_member():
+                return False
+            member = self._member
+            assert member is not None
+        if not self._raw and not member.has_more() and not self._read_raw():
+            self.fault = "the file ends within a compressed member"
+            return False
+        self._keep(self._raw)
+        raw, self._raw = self._raw, b""
+        try:
+            self._buffer += member.decompress(raw, size)
+        except (zlib.error, ValueError, EOFError) as exc:
+            self.fault = f"a compressed member cannot be unpacked ({exc})"
+            return False
+        if member.eof:
+            self._raw = member.unused_data
+            self._member = None
+        return True
+
+    def _next_member(self) -> bool:
+        if not self._raw and not self._read_raw():
+            return False
+        while len(self._raw) < 4 and self._read_raw():
+            pass
+        self._starts.append((self._place + len(self._buffer), self._offset()))
+        self._begin_member()
+        magic = _GZIP_MAGIC if self.packing == "gzip" else None
+        is_member = self._raw.startswith(magic) if magic else ZstdMember.can_read(self._raw)
+        if not is_member:
+            self._keep(self._raw)
+            self._raw = b""
+            self.fault = "bytes that are no compressed member follow one"
+        return is_member
+
+    def _begin_member(self) -> None:
+        self._kept.clear()
+        self._kept_place = self._offset()
+        self._member = self._new_member()
+
+    def _new_member(self) -> Member:
+        if self.packing == "gzip":
+            return _GzipMember()
+        return ZstdMember(self._dictionary, self._learn)
+
+    def _learn(self, dictionary: bytes) -> None:
+        self._dictionary = dictionary
+
+    def _keep(self, raw: bytes) -> None:
+        self._kept += raw
+        if len(self._kept) > _MAX_KEPT_BYTES:
+            dropped = len(self._kept) - _MAX_KEPT_BYTES // 2
+            del self._kept[:dropped]
+            self._kept_place += dropped
+
+
+def _skip_to(file: BinaryIO, offset: int, *, is_seekable: bool) -> None:
+    if is_seekable:
+        file.seek(offset)
+        return
+    while offset:
+        taken = len(file.read(min(offset, _RAW_BYTES)))
+        if not taken:
+            return
+        offset -= taken
