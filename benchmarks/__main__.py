@@ -10,13 +10,14 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks import filters, hbase, store
+from benchmarks import filters, hbase, records, store
 from benchmarks.harness import Bench
 
 GROUPS: dict[str, Callable[[Bench], None]] = {
     "store": store.run,
     "filters": filters.run,
     "hbase": hbase.run,
+    "records": records.run,
 }
 
 

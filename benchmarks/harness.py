@@ -104,6 +104,11 @@ class Bench:
         against = f"limit {most:g} {unit}"
         self.figures.append(Figure(name, value, unit, against, value / most, Target(1, True)))
 
+    def goal(self, name: str, value: float, unit: str, least: float) -> None:
+        """Adds a figure that must reach a fixed number."""
+        against = f"goal {least:,.0f} {unit}"
+        self.figures.append(Figure(name, value, unit, against, value / least, Target(1)))
+
     def short(self) -> list[Figure]:
         """Returns the figures that miss their targets."""
         return [each for each in self.figures if each.target and not each.target.holds(each.ratio)]

@@ -31,7 +31,7 @@ from webtable.cluster.hbase_state import ClusterSettings
 from webtable.cluster.local_hbase import LocalHBase
 from webtable.store.hbase.cells import COMPILED
 
-__all__ = ["run"]
+__all__ = ["cluster", "run"]
 
 OURS, HAPPYBASE, JAVA = "webtable", "happybase", "Java client"
 SPLITS = [b"%x0" % number for number in range(1, 16)]
@@ -124,7 +124,7 @@ def run(bench: Bench) -> None:
     bench.say(f"hbase: the codec of cells is {'compiled' if COMPILED else 'plain Python'}")
     data = Data(200_000 // share, 20_000 // share)
     measured: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    with _cluster(bench) as location, contextlib.ExitStack() as stack:
+    with cluster(bench) as location, contextlib.ExitStack() as stack:
         bench.say("hbase: loading the tables")
         data.load(location)
         bench.say("hbase: starting the Thrift gateway and the Java client")
@@ -192,7 +192,7 @@ def _checked(work: Callable[[], int], want: int) -> Callable[[], int]:
 
 
 @contextlib.contextmanager
-def _cluster(bench: Bench) -> Iterator[str]:
+def cluster(bench: Bench) -> Iterator[str]:
     """Yields the location of a cluster: a new one of this machine, unless one is named."""
     if named := os.environ.get("WEBTABLE_BENCH_HBASE"):
         yield named
@@ -200,9 +200,9 @@ def _cluster(bench: Bench) -> Iterator[str]:
     bench.say("hbase: starting a cluster")
     # On local files: without HDFS in between less of the machine is busy with other things.
     settings = ClusterSettings(profile="bench", storage="local", ends_with_caller=True)
-    cluster = LocalHBase(bench.scratch / "hbase", settings, bench.say)
-    cluster.up()
+    local = LocalHBase(bench.scratch / "hbase", settings, bench.say)
+    local.up()
     try:
-        yield cluster.location
+        yield local.location
     finally:
-        cluster.down(delete=True)
+        local.down(delete=True)

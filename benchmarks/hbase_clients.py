@@ -276,10 +276,10 @@ class HappyBase(Client):
 class Java(Client):
     """HBase's own client, in `HBaseBench.java`. Use it in a `with` block.
 
-    What it complains about goes into the file `troubles`.
+    What it complains about goes into the file `troubles`; `rows` is the table that it scans.
     """
 
-    def __init__(self, location: str, troubles: Path) -> None:
+    def __init__(self, location: str, troubles: Path, *, rows: str = ROWS) -> None:
         place = parse_location(location)
         self._told: dict[int, Keys] = {}
         self._troubles = troubles
@@ -294,7 +294,7 @@ class Java(Client):
             ",".join(server.host for server in place.servers),
             str(place.servers[0].port),
             place.parent,
-            *(ROWS, PAGES, WRITES),
+            *(rows, PAGES, WRITES),
         ]
         with troubles.open("wb") as file:
             self._process = subprocess.Popen(
