@@ -36,6 +36,22 @@ def shell(store: webtable.Store, capsys: pytest.CaptureFixture[str]) -> Shell:
     return Shell(store, capsys)
 
 
+@pytest.fixture(scope="module")
+def shared_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webtable.Store]:
+    with webtable.open(str(tmp_path_factory.mktemp("shared") / "store.db")) as opened:
+        table = opened.create_table("t", webtable.Family(name="f", versions=3), "g")
+        table.put(b"a", {b"f:q": b"one"}, timestamp=1)
+        table.put(b"a", {b"f:q": b"two"}, timestamp=2)
+        table.put(b"b", {b"g:n": b"\x00\x00\x00\x07"}, timestamp=3)
+        yield opened
+
+
+@pytest.fixture
+def reader(shared_store: webtable.Store, capsys: pytest.CaptureFixture[str]) -> Shell:
+    """A shell for tests that leave the table `t` as it is; opening a store takes time."""
+    return Shell(shared_store, capsys)
+
+
 @pytest.fixture(params=ENGINES)
 def engine_name(request: pytest.FixtureRequest) -> str:
     name: str = request.param

@@ -85,8 +85,8 @@ def filled(shell: Shell) -> Shell:
         ("zk_dump", "zk_dump is not supported here\nhint: ask ZooKeeper"),
     ],
 )
-def test_bad_input_gets_one_clear_error(filled: Shell, command: str, message: str) -> None:
-    error = filled.error(command)
+def test_bad_input_gets_one_clear_error(reader: Shell, command: str, message: str) -> None:
+    error = reader.error(command)
     assert error.startswith(f"script:1: {message}"), error
 
 
@@ -109,8 +109,8 @@ def test_bad_input_gets_one_clear_error(filled: Shell, command: str, message: st
         ("delete_table_snapshots 't'", "the embedded store takes no snapshots"),
     ],
 )
-def test_what_needs_a_cluster_says_so(filled: Shell, command: str, message: str) -> None:
-    error = filled.error(command)
+def test_what_needs_a_cluster_says_so(reader: Shell, command: str, message: str) -> None:
+    error = reader.error(command)
     assert error.startswith(f"script:1: {message}\nhint: "), error
 
 
@@ -129,8 +129,8 @@ def test_what_needs_a_cluster_says_so(filled: Shell, command: str, message: str)
         ("scan 't', {COLUMN => ['f']}", "1 cells"),
     ],
 )
-def test_options_of_reads(filled: Shell, command: str, answer: str) -> None:
-    assert f"{filled.answer(command).count('timestamp=')} cells" == answer
+def test_options_of_reads(reader: Shell, command: str, answer: str) -> None:
+    assert f"{reader.answer(command).count('timestamp=')} cells" == answer
 
 
 def test_a_qualifier_may_hold_colons(filled: Shell) -> None:
@@ -154,14 +154,16 @@ def test_a_qualifier_may_hold_colons(filled: Shell) -> None:
         ("toStringBinary", r"\x00a", r"\x00a"),
     ],
 )
-def test_formatters(filled: Shell, formatter: str, value: str, shown: str) -> None:
-    filled.answer(f"put 't', 'z', 'f:v', \"{value}\", 1")
-    assert f"value={shown}\n" in filled.answer(f"get 't', 'z', 'f:v:{formatter}'")
+def test_formatters(reader: Shell, formatter: str, value: str, shown: str) -> None:
+    reader.answer(f"put 't', 'z', 'g:v', \"{value}\", 1")
+    shown_now = reader.answer(f"get 't', 'z', 'g:v:{formatter}'")
+    reader.answer("major_compact 't'; deleteall 't', 'z'; major_compact 't'")
+    assert f"value={shown}\n" in shown_now
 
 
-def test_timestamps_can_be_numbers(filled: Shell) -> None:
-    filled.session.epoch = True
-    assert " a column=f:q, timestamp=2, value=two\n" in filled.answer("scan 't'")
+def test_timestamps_can_be_numbers(reader: Shell) -> None:
+    reader.session.epoch = True
+    assert " a column=f:q, timestamp=2, value=two\n" in reader.answer("scan 't'")
 
 
 def test_delete_takes_one_version_and_deleteall_all(filled: Shell) -> None:
@@ -256,15 +258,15 @@ def test_upkeep_of_an_embedded_store(filled: Shell) -> None:
     assert filled.answer("list_deadservers; rit") == "SERVERNAME\n0 row(s)\n0 row(s)\n"
 
 
-def test_the_store_is_described(filled: Shell) -> None:
-    assert filled.answer("status") == (
+def test_the_store_is_described(reader: Shell) -> None:
+    assert reader.answer("status") == (
         "1 active master, 0 backup masters, 1 servers, 0 dead, 1.0000 average load\n"
     )
-    assert "numberOfOnlineRegions=1" in filled.answer("status 'simple'")
-    assert '"t,0"' in filled.answer("status 'detailed'")
-    assert filled.answer("version").startswith("WebTable ")
-    assert "(auth:SIMPLE)" in filled.answer("whoami")
-    assert filled.answer("show_filters").splitlines()[:3] == [
+    assert "numberOfOnlineRegions=1" in reader.answer("status 'simple'")
+    assert '"t,0"' in reader.answer("status 'detailed'")
+    assert reader.answer("version").startswith("WebTable ")
+    assert "(auth:SIMPLE)" in reader.answer("whoami")
+    assert reader.answer("show_filters").splitlines()[:3] == [
         "DependentColumnFilter",
         "KeyOnlyFilter",
         "ColumnCountGetFilter",

@@ -148,7 +148,7 @@ def test_ctrl_c_stops_a_scan_that_finds_nothing(location: str, tmp_path: Path) -
         ("scan 'webpages', {STARTROW => 'a', STO", "STO", ["STOPROW"]),
         ("t.desc", "desc", ["describe"]),
         ("t.get 'row', 'c", "c", ["content:"]),
-        ("list; exis", "exis", ["exists"]),
+        ("list; exist", "exist", ["exists"]),
         ("help 'd", "d", None),
         ("scan 'nowhere', 'x", "x", []),
         ("scan ‘", "", None),

@@ -48,14 +48,14 @@ from webtable.errors import ShellSyntaxError
         ("x = 5 # five", "5"),
     ],
 )
-def test_a_value_means_what_ruby_means(shell: Shell, text: str, shown: str) -> None:
+def test_a_value_means_what_ruby_means(reader: Shell, text: str, shown: str) -> None:
     expected = shown if shown.startswith("=> ") else f"=> {shown}"
-    assert shell.answer(text) == f"{expected}\n"
+    assert reader.answer(text) == f"{expected}\n"
 
 
 @pytest.mark.parametrize("text", ["nil", "# a comment", "", ";", "   ", "x = nil"])
-def test_nothing_is_printed_for_nothing(shell: Shell, text: str) -> None:
-    assert shell.answer(text) == ""
+def test_nothing_is_printed_for_nothing(reader: Shell, text: str) -> None:
+    assert reader.answer(text) == ""
 
 
 @pytest.mark.parametrize(
@@ -126,9 +126,9 @@ def test_a_command_can_be_written_in_many_ways(shell: Shell, text: str) -> None:
     ],
 )
 def test_an_error_points_at_the_place(
-    shell: Shell, text: str, line: int, column: int, message: str
+    reader: Shell, text: str, line: int, column: int, message: str
 ) -> None:
-    done = shell.run(text)
+    done = reader.run(text)
     first, source, caret, *_ = done.err.splitlines()
     assert first.startswith(f"script:{line}:{column}: {message}")
     assert source == f"  {text.splitlines()[line - 1]}"
@@ -136,15 +136,15 @@ def test_an_error_points_at_the_place(
     assert done.code == 2
 
 
-def test_an_error_says_what_was_meant(shell: Shell) -> None:
-    assert "hint: did you mean LIMIT?" in shell.error("scan 't', {LIMITS => 5}")
-    assert "hint: did you mean scan?" in shell.error("scna 't'")
-    assert "hint: write 't1' with its quotes if it is a name" in shell.error("scan t1")
-    assert "hint: use ' or \" instead" in shell.error("scan ‘t’")
+def test_an_error_says_what_was_meant(reader: Shell) -> None:
+    assert "hint: did you mean LIMIT?" in reader.error("scan 't', {LIMITS => 5}")
+    assert "hint: did you mean scan?" in reader.error("scna 't'")
+    assert "hint: write 't1' with its quotes if it is a name" in reader.error("scan t1")
+    assert "hint: use ' or \" instead" in reader.error("scan ‘t’")
 
 
-def test_the_caret_stands_under_its_place_behind_tabs(shell: Shell) -> None:
-    assert "\n  \tlist \t}\n  \t     \t^\n" in shell.error("\tlist \t}")
+def test_the_caret_stands_under_its_place_behind_tabs(reader: Shell) -> None:
+    assert "\n  \tlist \t}\n  \t     \t^\n" in reader.error("\tlist \t}")
 
 
 def test_a_part_of_a_line_that_does_not_parse_runs_nothing(shell: Shell) -> None:
