@@ -77,11 +77,11 @@ def _narrow_cases(count: int) -> dict[str, Case]:
 def _wide_cases(count: int) -> dict[str, Case]:
     early = SingleColumnValueFilter(b"f:q000", "=", b"07")
     return {
-        "ColumnPrefixFilter, 1 column": Case(ColumnPrefixFilter(b"q150"), count, Target(5)),
+        "ColumnPrefixFilter, 1 column": Case(ColumnPrefixFilter(b"q150"), count, Target(3)),
         "ColumnRangeFilter, 3 columns": Case(
-            ColumnRangeFilter(b"q150", True, b"q152", True), count, Target(5)
+            ColumnRangeFilter(b"q150", True, b"q152", True), count, Target(3)
         ),
-        "FirstKeyOnlyFilter": Case(FirstKeyOnlyFilter(), count, Target(5)),
+        "FirstKeyOnlyFilter": Case(FirstKeyOnlyFilter(), count, Target(3)),
         "SingleColumnValueFilter, first column, 1 row of 100 passes": Case(
             early, count // 100, Target(0.5)
         ),
