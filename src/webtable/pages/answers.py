@@ -25,7 +25,8 @@ from webtable.pages.captures import (
     payload_digest,
 )
 from webtable.pages.http import Head, decode_body, http_time, media_type, parse_head
-from webtable.pages.urls import canonical_url, resolve_url
+from webtable.pages.resolving import canonical
+from webtable.pages.urls import resolve_url
 
 __all__ = [
     "HEAD_BYTES",
@@ -170,7 +171,7 @@ def _page(recorded: Recorded) -> tuple[str, int]:
     if not recorded.url:
         raise Rejected("no-url", "the record names no URL")
     try:
-        url = canonical_url(recorded.url)
+        url = canonical(recorded.url)
     except InvalidUrl as exc:
         raise Rejected("bad-url", exc.message) from exc
     return url, _fetched(recorded.date)

@@ -34,12 +34,8 @@ def read_arc(stream: Stream, source: str) -> Iterator[Capture | Skipped]:
         _skip_line_ends(stream)
         start = stream.position
         if stream.fault:
-            fault = stream.fault
-            is_going_on = stream.recover()
-            reason = "truncated" if fault.startswith("the file ends") else "damaged"
-            yield Skipped(reason, fault, source=source, position=start, after=stream.position)
-            if not is_going_on:
-                return
+            reason, why = stream.go_on()
+            yield Skipped(reason, why, source=source, position=start, after=stream.position)
         elif not stream.peek(1):
             return
         else:
@@ -69,8 +65,10 @@ def _record(stream: Stream, source: str, start: Position) -> Capture | Skipped:
     item = _taken(recorded)
     left -= stream.skip(left)
     if left:
-        why = stream.fault or f"{left:,} of its {length:,} bytes are missing"
-        item = skipped(recorded, Rejected("truncated", why))
+        reason, why = "truncated", f"{left:,} of its {length:,} bytes are missing"
+        if stream.fault:
+            reason, why = stream.go_on()
+        item = skipped(recorded, Rejected(reason, why))
     elif stream.peek(1) not in (b"", b"\n", b"\r"):
         _drop_until_record(stream)
         why = f"its length of {length:,} bytes does not lead to the next record"

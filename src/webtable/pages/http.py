@@ -4,26 +4,32 @@ Real crawls lie about codings: many tools unpack a body and keep the header that
 or take chunking off and keep the header. So a coding is taken off where the bytes have it, and
 the bytes are left as they are where they do not. What comes out is limited, whatever goes in.
 
-brotli and zstd are imported here only.
+brotli is imported here only.
 """
 
 from __future__ import annotations
 
+import re
 import zlib
+from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
 from typing import NamedTuple, Protocol
 
 import brotli
-from backports import zstd
+
+from webtable.pages.frames import ZSTD_MAGIC, ZstdError, new_frame
 
 __all__ = ["Body", "Head", "decode_body", "http_time", "media_type", "parse_head", "parse_headers"]
 
 _MAX_HEAD_BYTES = 64 * 1024
 _MAX_CODINGS = 4
 _GZIP_MAGIC = b"\x1f\x8b"
-_ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 _STEP = 1024 * 1024
+_HTTP_DATE = re.compile(r"[A-Z][a-z]{2}, (\d\d) ([A-Z][a-z]{2}) (\d{4}) (\d\d):(\d\d):(\d\d) GMT")
+_MONTHS = dict(
+    Jan=1, Feb=2, Mar=3, Apr=4, May=5, Jun=6, Jul=7, Aug=8, Sep=9, Oct=10, Nov=11, Dec=12
+)
 
 
 class Head(NamedTuple):
@@ -104,18 +110,20 @@ def http_time(value: str) -> int | None:
     >>> http_time("Sun, 06 Nov 1994 08:49:37 GMT")
     784111777
     """
+    usual = _HTTP_DATE.fullmatch(value)
     try:
-        when = parsedate_to_datetime(value)
-        seconds = int(when.timestamp()) if when.tzinfo else _as_utc(value)
-    except (ValueError, TypeError, OverflowError, IndexError):
+        if usual:
+            day, month, year, *clock = usual.groups()
+            date = (int(year), _MONTHS.index(month) + 1, int(day))
+            when = datetime(*date, *map(int, clock), tzinfo=UTC)
+        else:
+            when = parsedate_to_datetime(value)
+            # `-0000` and no zone at all come without a zone: HTTP's times are those of UTC.
+            when = when.replace(tzinfo=UTC) if when.tzinfo is None else when
+        since = int(when.timestamp())
+    except (ValueError, TypeError, OverflowError, IndexError, KeyError):
         return None
-    return seconds if seconds is not None and seconds > 0 else None
-
-
-def _as_utc(value: str) -> int | None:
-    # `-0000` and no zone at all come without a zone: HTTP's times are those of UTC.
-    when = parsedate_to_datetime(f"{value.removesuffix('-0000').rstrip()} +0000")
-    return int(when.timestamp())
+    return since if since > 0 else None
 
 
 def decode_body(payload: bytes, headers: dict[str, str], limit: int) -> Body:
@@ -215,8 +223,7 @@ class _Brotli:
 class _Zstd:
     def __init__(self) -> None:
         # 8 MiB of window is what RFC 9659 allows for this coding.
-        options = {zstd.DecompressionParameter.window_log_max: 23}
-        self._inflate = zstd.ZstdDecompressor(options=options)
+        self._inflate = new_frame(window_log=23)
 
     def step(self, data: bytes) -> bytes:
         return b"" if self._inflate.eof else self._inflate.decompress(data, _STEP)
@@ -239,7 +246,7 @@ def _decoder(coding: str, payload: bytes) -> _Decoder | None:
     if coding == "br":
         return _Brotli()
     if coding == "zstd":
-        return _Zstd() if payload.startswith(_ZSTD_MAGIC) else None
+        return _Zstd() if payload.startswith(ZSTD_MAGIC) else None
     return None
 
 
@@ -261,6 +268,6 @@ def _unpack(body: Body, decoder: _Decoder, limit: int) -> Body:
                 return Body(b"".join(parts), body.is_cut)
             else:
                 return Body(b"".join(parts), is_cut=True) if parts else Body(payload, body.is_cut)
-    except (zlib.error, brotli.error, zstd.ZstdError, ValueError):
+    except (zlib.error, brotli.error, ZstdError, ValueError):
         # Nothing came out: the header names a coding that the bytes do not have.
         return Body(b"".join(parts), is_cut=True) if parts else Body(payload, body.is_cut)

@@ -48,12 +48,8 @@ def read_jsonl(stream: Stream, source: str) -> Iterator[Capture | Skipped]:
         start = stream.position
         end = stream.find(b"\n", _MAX_LINE_BYTES)
         if stream.fault and end < 0:
-            fault = stream.fault
-            is_going_on = stream.recover()
-            reason = "truncated" if fault.startswith("the file ends") else "damaged"
-            yield Skipped(reason, fault, source=source, position=start, after=stream.position)
-            if not is_going_on:
-                return
+            reason, why = stream.go_on()
+            yield Skipped(reason, why, source=source, position=start, after=stream.position)
             _drop_line(stream)  # it may begin in the middle of one
             continue
         if end < 0 and len(stream.peek(_MAX_LINE_BYTES)) >= _MAX_LINE_BYTES:

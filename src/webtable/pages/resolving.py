@@ -11,9 +11,9 @@ import re
 from functools import lru_cache
 
 from webtable.errors import InvalidUrl
-from webtable.pages.urls import MAX_URL_BYTES, resolve_url
+from webtable.pages.urls import MAX_URL_BYTES, canonical_url, resolve_url
 
-__all__ = ["Resolver"]
+__all__ = ["Resolver", "canonical"]
 
 _KNOWN_DIRECTORIES = 16
 _KNOWN_LINKS = 20_000
@@ -37,6 +37,18 @@ _PLAIN = re.compile(
     rf"|(?P<rooted>/(?!/){_PATH}{_QUERY})"
     rf"|){_FRAGMENT}"
 )
+_ABSOLUTE = re.compile(rf"https?://{_HOST}/{_PATH}{_QUERY}")
+
+
+def canonical(url: str) -> str:
+    """Returns what `canonical_url` does; at once where a URL is canonical as it stands.
+
+    Raises:
+        InvalidUrl: it is not an absolute URL of http or https, or too long.
+    """
+    if _ABSOLUTE.fullmatch(url) and len(url) < MAX_URL_BYTES:
+        return url
+    return canonical_url(url)
 
 
 class Resolver:

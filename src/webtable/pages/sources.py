@@ -86,8 +86,11 @@ def _kind_of(file: BinaryIO) -> tuple[str, Stream]:
 
 
 def _items(kind: str, file: BinaryIO, source: str, start: Position) -> Iterator[Capture | Skipped]:
+    file.seek(0)
+    packing = Stream(file).packing
+
     def reopen(position: Position) -> Stream:
-        return Stream(file, position)
+        return Stream(file, position, packing)
 
     if kind == "warc":
         yield from read_warc_carefully(reopen(start), source, reopen)
@@ -106,5 +109,6 @@ def _read(kind: str, stream: Stream, source: str) -> Iterator[Capture | Skipped]
         looks = "it is empty"
         if stream.peek(1):
             looks = f"it begins with {stream.peek(16)!r}"
+        stream.skip(1)  # who goes on behind this is not told again
         why = f"the file is no WARC, WAT or ARC file and has no JSON lines: {looks}"
         yield Skipped("not-a-crawl", why, source=source, after=stream.position)

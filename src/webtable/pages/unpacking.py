@@ -5,7 +5,7 @@ or frames (zstd), often one for each record, and the stream remembers where each
 `Position` is a member and the bytes unpacked from there. The stream only reads forward, so that
 it works on a pipe; memory is bounded whatever the file holds.
 
-Where a member is damaged or cut off the stream ends, `fault` says why, and `recover` goes on at
+Where a member is damaged or cut off the stream ends, `fault` says why, and `go_on` goes on at
 the next member that can be read.
 """
 
@@ -17,7 +17,7 @@ from collections import deque
 from typing import BinaryIO, Protocol
 
 from webtable.pages.captures import START, Position
-from webtable.pages.dictionaries import ZSTD_MAGIC, ZstdMember, read_dictionary
+from webtable.pages.frames import ZSTD_MAGIC, ZstdMember, read_dictionary
 
 __all__ = ["Stream"]
 
@@ -26,6 +26,7 @@ _RAW_BYTES = 64 * 1024
 _MAX_KEPT_BYTES = 4 * 1024 * 1024
 _MAX_OUT = 1024 * 1024
 _TRIED_BYTES = 512
+_CUT = "the file ends within a compressed member"
 _MEMBERS = {
     "gzip": re.compile(rb"\x1f\x8b\x08[\x00-\x1f]"),
     "zstd": re.compile(re.escape(ZSTD_MAGIC)),
@@ -35,8 +36,13 @@ _MEMBERS = {
 class Member(Protocol):
     """What unpacks one member."""
 
-    eof: bool
-    unused_data: bytes
+    @property
+    def eof(self) -> bool:
+        """Whether the end of the member was seen."""
+
+    @property
+    def unused_data(self) -> bytes:
+        """What lies behind the member."""
 
     def decompress(self, data: bytes, max_length: int) -> bytes:
         """Returns some of what is unpacked, at most `max_length` bytes of it."""
@@ -67,10 +73,11 @@ class _GzipMember:
 class Stream:
     """The unpacked bytes of a file from a position on.
 
+    `packing` is `plain`, `gzip` or `zstd`, by the bytes at the position unless it is given.
     `fault` is empty, or says why the stream ended before the file did.
     """
 
-    def __init__(self, file: BinaryIO, start: Position = START) -> None:
+    def __init__(self, file: BinaryIO, start: Position = START, packing: str = "") -> None:
         self._file = file
         self._dictionary = b""
         self.is_seekable = file.seekable()
@@ -86,8 +93,9 @@ class Stream:
         self._kept = bytearray()  # raw bytes of this member, to look for the next one in
         self._kept_place = start.offset
         self.fault = ""
-        self.packing = self._detect()
-        self._starts.append((0, self._offset()))
+        self.packing = packing
+        self._detect()
+        self._starts.append((0, start.offset))
         if start.inside:
             self.skip(start.inside)
 
@@ -146,7 +154,15 @@ class Stream:
         self._buffer[:0] = data
         self._place -= len(data)
 
-    def recover(self) -> bool:
+    def go_on(self) -> tuple[str, str]:
+        """Goes on behind a fault, if that can be done; returns the reason and what was wrong."""
+        fault = self.fault
+        is_cut = fault == _CUT
+        if self._recover():
+            return "damaged", "a compressed member breaks off" if is_cut else fault
+        return "truncated" if is_cut else "damaged", fault
+
+    def _recover(self) -> bool:
         """Goes on at the next member that can be read; False where there is none."""
         self.fault = ""
         self._place += len(self._buffer)
@@ -167,9 +183,9 @@ class Stream:
             self._raw_place += len(more)
             keep = max(len(data) - _TRIED_BYTES, 0)
             if not more:
-                found = pattern.search(data, max(place, keep))
-                if found is not None and self._is_member(data[found.start() :]):
-                    return self._restart(data[found.start() :], begin + found.start())
+                last = pattern.search(data, max(place, keep))
+                if last is not None and self._is_member(data[last.start() :]):
+                    return self._restart(data[last.start() :], begin + last.start())
                 return False
             place = max(place - keep, 0)
             data, begin = data[keep:] + more, begin + keep
@@ -186,17 +202,20 @@ class Stream:
         except (zlib.error, ValueError, EOFError):
             return False
 
-    def _detect(self) -> str:
+    def _detect(self) -> None:
         self._read_raw()
-        if self._raw.startswith(_GZIP_MAGIC):
-            packing = "gzip"
-        elif ZstdMember.can_read(self._raw):
-            packing = "zstd"
-        else:
-            return "plain"
-        self.packing = packing
-        self._begin_member()
-        return packing
+        is_gzip = self._raw.startswith(_GZIP_MAGIC)
+        is_zstd = ZstdMember.can_read(self._raw)
+        self.packing = self.packing or ("gzip" if is_gzip else "zstd" if is_zstd else "plain")
+        if self.packing != "plain" and self._raw:
+            self._begin_member()
+            if not (is_gzip if self.packing == "gzip" else is_zstd):
+                self._fail()
+
+    def _fail(self) -> None:
+        self._keep(self._raw)
+        self._raw = b""
+        self.fault = "bytes that are no compressed member"
 
     def _offset(self) -> int:
         """Returns how far the file is used up."""
@@ -227,7 +246,7 @@ class Stream:
             member = self._member
             assert member is not None
         if not self._raw and not member.has_more() and not self._read_raw():
-            self.fault = "the file ends within a compressed member"
+            self.fault = _CUT
             return False
         self._keep(self._raw)
         raw, self._raw = self._raw, b""
@@ -248,13 +267,11 @@ class Stream:
             pass
         self._starts.append((self._place + len(self._buffer), self._offset()))
         self._begin_member()
-        magic = _GZIP_MAGIC if self.packing == "gzip" else None
-        is_member = self._raw.startswith(magic) if magic else ZstdMember.can_read(self._raw)
-        if not is_member:
-            self._keep(self._raw)
-            self._raw = b""
-            self.fault = "bytes that are no compressed member follow one"
-        return is_member
+        is_gzip = self.packing == "gzip"
+        if self._raw.startswith(_GZIP_MAGIC) if is_gzip else ZstdMember.can_read(self._raw):
+            return True
+        self._fail()
+        return False
 
     def _begin_member(self) -> None:
         self._kept.clear()

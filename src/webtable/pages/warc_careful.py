@@ -50,12 +50,7 @@ class _Reading:
             if stream.peek(len(_VERSION)) == _VERSION:
                 yield self._record(start)
             elif stream.fault:
-                fault = stream.fault
-                is_going_on = stream.recover()
-                reason = "truncated" if fault.startswith("the file ends") else "damaged"
-                yield self._skipped(reason, fault, start)
-                if not is_going_on:
-                    return
+                yield self._skipped(*stream.go_on(), start)
             elif stream.peek(1):
                 dropped = self._drop_until_record()
                 yield self._skipped("garbage", f"{dropped:,} bytes that are no record", start)
@@ -104,12 +99,10 @@ class _Reading:
     def _without_header(self, start: Position) -> Skipped:
         stream = self._stream
         if len(stream.peek(_MAX_HEADER_BYTES)) < _MAX_HEADER_BYTES:
-            fault = stream.fault
+            if stream.fault:
+                return self._skipped(*stream.go_on(), start)
             stream.skip(_MAX_HEADER_BYTES)
-            if fault:
-                stream.recover()
-            why = "the file ends within the header of a record"
-            return self._skipped("truncated", fault or why, start)
+            return self._skipped("truncated", "the file ends within a record's header", start)
         self._drop_until_record()
         return self._skipped("bad-record", "the header of the record has no end", start)
 
@@ -118,10 +111,6 @@ class _Reading:
     ) -> Capture | Skipped:
         stream = self._stream
         body_start = stream.position if length > MAX_BLOCK_BYTES else start
-
-        def get(name: str) -> str | None:
-            return headers.get(name.lower())
-
         block = stream.read(length if length <= MAX_BLOCK_BYTES else HEAD_BYTES)
         left = length - len(block)
 
@@ -131,7 +120,7 @@ class _Reading:
             left -= len(data)
             return data
 
-        record = WarcRecord(get, block, length, self._source, start, more)
+        record = WarcRecord(headers, block, length, self._source, start, more)
         item = take(record)
         left -= stream.skip(left)
         if left:
@@ -145,11 +134,8 @@ class _Reading:
     def _cut_off(self, record: WarcRecord, left: int, body_start: Position) -> Skipped:
         """The record reaches over the end: of the file, or of what can be unpacked."""
         stream = self._stream
-        fault = stream.fault
-        if fault:
-            stream.recover()
-            reason = "truncated" if fault.startswith("the file ends") else "damaged"
-            return self._named(reason, fault, record)
+        if stream.fault:
+            return self._named(*stream.go_on(), record)
         # The length may be wrong, and reach over other records.
         if self._go_back(record, body_start):
             self._drop_until_record()
@@ -162,8 +148,6 @@ class _Reading:
     def _wrong_length(self, record: WarcRecord, body_start: Position) -> Skipped:
         self._go_back(record, body_start)
         self._drop_until_record()
-        if self._stream.fault:
-            self._stream.recover()
         why = f"its length of {record.length:,} bytes does not lead to the next record"
         return self._named("wrong-length", why, record)
 
@@ -183,8 +167,8 @@ class _Reading:
         return Skipped(
             reason,
             why,
-            url=(record.get("WARC-Target-URI") or "")[:200],
-            record_id=record.get("WARC-Record-ID") or "",
+            url=record.headers.get("warc-target-uri", "")[:200],
+            record_id=record.headers.get("warc-record-id", ""),
             source=self._source,
             position=record.position,
             after=self._stream.position,

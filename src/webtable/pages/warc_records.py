@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from webtable.pages.answers import Recorded, Rejected, answer, parse_date, resource, skipped
@@ -15,9 +15,9 @@ _CAPTURES = frozenset({"response", "resource", "revisit"})
 
 
 class WarcRecord(NamedTuple):
-    """A record: its headers by name in any case, and its block (see `Recorded`)."""
+    """A record: its headers by name in lower case, and its block (see `Recorded`)."""
 
-    get: Callable[[str], str | None]
+    headers: Mapping[str, str]
     block: bytes
     length: int
     source: str
@@ -25,53 +25,54 @@ class WarcRecord(NamedTuple):
     more: Callable[[int], bytes] | None = None
 
 
-def is_read(get: Callable[[str], str | None]) -> bool:
+def is_read(headers: Mapping[str, str]) -> bool:
     """Whether the block of a record is needed: it is a capture, or what a WAT file says of one."""
-    kind = get("WARC-Type")
+    kind = headers.get("warc-type")
     return kind in _CAPTURES or (
-        kind == "metadata" and (get("Content-Type") or "").startswith("application/json")
+        kind == "metadata" and headers.get("content-type", "").startswith("application/json")
     )
 
 
 def take(record: WarcRecord) -> Capture | Skipped:
     """Returns the capture of a record, or why there is none. `after` is not filled in."""
-    get = record.get
-    kind = get("WARC-Type") or ""
-    url = (get("WARC-Target-URI") or "").strip()
+    headers = record.headers
+    get = headers.get
+    kind = get("warc-type", "")
+    url = get("warc-target-uri", "")
     recorded = Recorded(
         # Some writers put brackets around it, as the first standard had them.
         url[1:-1] if url.startswith("<") and url.endswith(">") else url,
-        get("WARC-Date") or "",
+        get("warc-date", ""),
         record.block,
         record.length,
         record.source,
         record.position,
-        digest=get("WARC-Payload-Digest") or "",
-        record_id=get("WARC-Record-ID") or "",
-        content_type=get("Content-Type") or "",
-        more=record.more,
-        is_truncated=get("WARC-Truncated") is not None,
+        get("warc-payload-digest", ""),
+        get("warc-record-id", ""),
+        get("content-type", ""),
+        record.more,
+        "warc-truncated" in headers,
     )
     try:
         if kind == "response":
             return answer(recorded)
         if kind == "revisit":
-            return _revisit(recorded, get)
+            return _revisit(recorded, headers)
         if kind == "resource":
             return resource(recorded)
-        if is_read(get):
+        if is_read(headers):
             return capture_of_wat(recorded)
         raise Rejected("other-type", f"a record of type {kind[:40]!r}")
     except Rejected as rejected:
         return skipped(recorded, rejected)
 
 
-def _revisit(recorded: Recorded, get: Callable[[str], str | None]) -> Capture:
-    date = get("WARC-Refers-To-Date")
+def _revisit(recorded: Recorded, headers: Mapping[str, str]) -> Capture:
+    date = headers.get("warc-refers-to-date")
     return answer(
         recorded,
         "revisit",
-        refers_to=get("WARC-Refers-To") or "",
-        refers_to_url=get("WARC-Refers-To-Target-URI") or "",
+        refers_to=headers.get("warc-refers-to", ""),
+        refers_to_url=headers.get("warc-refers-to-target-uri", ""),
         refers_to_fetched=parse_date(date) if date else None,
     )

@@ -2,7 +2,7 @@
 
 A .warc.zst file may begin with a skippable frame that holds a dictionary, itself packed or not,
 which all frames behind it are packed with
-(https://iipc.github.io/warc-specifications/specifications/warc-zstd/).
+(https://iipc.github.io/warc-specifications/specifications/warc-zstd/). zstd is imported here only.
 """
 
 from __future__ import annotations
@@ -12,10 +12,13 @@ from typing import BinaryIO
 
 from backports import zstd
 
-__all__ = ["ZSTD_MAGIC", "ZstdMember", "read_dictionary"]
+__all__ = ["ZSTD_MAGIC", "ZstdError", "ZstdMember", "new_frame", "read_dictionary"]
+
+ZstdError = zstd.ZstdError
 
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 _DICTIONARY_MAGIC = b"\x5d\x2a\x4d\x18"
+_TRAINED_MAGIC = b"\x37\xa4\x30\xec"
 _MAX_DICTIONARY_BYTES = 16 * 1024 * 1024
 _HEADER_BYTES = 8
 # Frames that need more memory than this for their window are refused.
@@ -66,7 +69,7 @@ class ZstdMember:
                 return b""
             if len(self._start) < len(ZSTD_MAGIC):
                 return b""
-            self._frame = _frame(self._dictionary)
+            self._frame = new_frame(self._dictionary)
             data, self._start = self._start, b""
         try:
             return self._frame.decompress(data, max_length)
@@ -97,11 +100,14 @@ def read_dictionary(file: BinaryIO) -> bytes:
         return b""
 
 
-def _frame(dictionary: bytes) -> zstd.ZstdDecompressor:
-    options = {zstd.DecompressionParameter.window_log_max: _MAX_WINDOW_LOG}
+def new_frame(
+    dictionary: bytes = b"", *, window_log: int = _MAX_WINDOW_LOG
+) -> zstd.ZstdDecompressor:
+    """Returns what unpacks one frame, with a window of at most 2 to the `window_log` bytes."""
+    options: dict[int, int] = {zstd.DecompressionParameter.window_log_max: window_log}
     if not dictionary:
         return zstd.ZstdDecompressor(options=options)
-    is_raw = not dictionary.startswith(b"\x37\xa4\x30\xec")
+    is_raw = not dictionary.startswith(_TRAINED_MAGIC)
     return zstd.ZstdDecompressor(zstd.ZstdDict(dictionary, is_raw=is_raw), options=options)
 
 
