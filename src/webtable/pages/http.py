@@ -27,9 +27,7 @@ _MAX_CODINGS = 4
 _GZIP_MAGIC = b"\x1f\x8b"
 _STEP = 1024 * 1024
 _HTTP_DATE = re.compile(r"[A-Z][a-z]{2}, (\d\d) ([A-Z][a-z]{2}) (\d{4}) (\d\d):(\d\d):(\d\d) GMT")
-_MONTHS = dict(
-    Jan=1, Feb=2, Mar=3, Apr=4, May=5, Jun=6, Jul=7, Aug=8, Sep=9, Oct=10, Nov=11, Dec=12
-)
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
 class Head(NamedTuple):
@@ -113,15 +111,22 @@ def http_time(value: str) -> int | None:
     usual = _HTTP_DATE.fullmatch(value)
     try:
         if usual:
-            day, month, year, *clock = usual.groups()
-            date = (int(year), _MONTHS.index(month) + 1, int(day))
-            when = datetime(*date, *map(int, clock), tzinfo=UTC)
+            day, month, year, hours, minutes, seconds = usual.groups()
+            when = datetime(
+                year=int(year),
+                month=_MONTHS.index(month) + 1,
+                day=int(day),
+                hour=int(hours),
+                minute=int(minutes),
+                second=int(seconds),
+                tzinfo=UTC,
+            )
         else:
             when = parsedate_to_datetime(value)
             # `-0000` and no zone at all come without a zone: HTTP's times are those of UTC.
             when = when.replace(tzinfo=UTC) if when.tzinfo is None else when
         since = int(when.timestamp())
-    except (ValueError, TypeError, OverflowError, IndexError, KeyError):
+    except (ValueError, TypeError, OverflowError, IndexError):
         return None
     return since if since > 0 else None
 
