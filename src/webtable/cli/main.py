@@ -46,6 +46,7 @@ COMMANDS = {
     "flush": Entry("upkeep", "flush", "Write what is in memory to files."),
     "hbase": Entry("hbase", "hbase", "Run a real HBase on this machine, for trying and for tests."),
     "init": Entry("pages", "init", "Make a store for pages."),
+    "load": Entry("load", "load", "Load crawls: WARC, ARC, WAT or JSON lines."),
     "namespace": Entry("namespaces", "namespace", "List, create and drop namespaces."),
     "page": Entry("pages", "page", "Show a page: now, at a date, its history, its body."),
     "pages": Entry("pages", "pages", "List the pages of a domain or a directory."),
