@@ -39,7 +39,7 @@ FROM_OLDER = [
     "shell/commands/rit.rb",
     "shell/commands/show_rsgroup_config.rb",
 ]
-PROMPT = re.compile(r"^hbase:\d+:\d+[>*] ?", re.MULTILINE)
+PROMPT = re.compile(r"^hbase:\d+:\d+[>*'\"] ?", re.MULTILINE)
 OPENED = [
     "--add-opens=java.base/java.lang=ALL-UNNAMED",
     "--add-opens=java.base/java.nio=ALL-UNNAMED",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import tracemalloc
 from pathlib import Path
@@ -193,3 +194,21 @@ def test_a_scan_does_not_gather_its_rows(shell: Shell) -> None:
         _, most = tracemalloc.get_traced_memory()
         tracemalloc.stop()
     assert most < 8_000_000, f"{most:,} bytes at once, of 20,000,000"
+
+
+def test_ctrl_c_ends_a_script_with_its_own_code(tmp_path: Path) -> None:
+    where = str(tmp_path / "s.db")
+    with webtable.open(where) as store, store.create_table("t", "f").batch() as batch:
+        for number in range(20_000):
+            batch.put(b"row%05d" % number, {b"f:q": b"value"})
+    process = subprocess.Popen(
+        [WEBTABLE, "shell", "--store", "s.db", "-c", "scan 't'\n" * 100],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=120)
+    assert (process.returncode, said.strip()) == (130, b"")

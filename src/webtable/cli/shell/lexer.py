@@ -113,6 +113,11 @@ class Lexer:
         return len(self._depth)
 
     @property
+    def open_quote(self) -> str:
+        """The quote that must close a string; empty outside of one."""
+        return self._string.quote if self._string is not None else ""
+
+    @property
     def open_string(self) -> str | None:
         """What was read of a string that is not closed yet; None outside of one."""
         if self._string is None:

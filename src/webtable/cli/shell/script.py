@@ -99,5 +99,5 @@ def report(error: WebTableError, name: str = "", line: int = 0) -> None:
 
 
 def _echo(out: Printer, number: int, line: str, lexer: Lexer) -> None:
-    mark = f"{lexer.depth}*" if lexer.is_open else "0>"
+    mark = f"{lexer.depth}{lexer.open_quote or '*'}" if lexer.is_open else "0>"
     out.line(f"hbase:{number:03}:{mark} {line}")
