@@ -6,6 +6,7 @@ readers compare what an index shows them with that record. When it is quiet, eve
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
@@ -23,10 +24,10 @@ from webtable.records.upkeep import build, verify
 from webtable.store.model import Row
 from webtable.store.scan import Scan
 
-__all__ = ["Broken", "BuildingWorld", "IndexWorld", "MakeTable", "play"]
+__all__ = ["Broken", "BuildingWorld", "IndexWorld", "MakeTable", "SlowWorld", "UniqueWorld", "play"]
 
 TABLE = "t"
-VALUE, COVER, MAIL, NUMBER = b"a:v", b"a:c", b"a:u", b"a:n"
+VALUE, COVER, MAIL, NUMBER, COUNT = b"a:v", b"a:c", b"a:u", b"a:n", b"a:k"
 BY_VALUE, BY_MAIL = "t_by_value", "t_by_mail"
 
 MakeTable: TypeAlias = Callable[..., IndexedTable]
@@ -79,13 +80,17 @@ class IndexWorld:
         self.names = names
         self._make = make
         self._operations = 0
+        self.begun: Counter[bytes] = Counter()
+        self.counted: Counter[bytes] = Counter()
         self.history: dict[bytes, list[tuple[int, Facts]]] = {}
         # Where much happens in one place, little time is needed to get into each other's way.
         self.focus = self.chance.choice((*names, None))
         self.indexes = self.chance.choice((INDEXES, NARROW_INDEXES))
-        self.rows = [b"r%d" % n for n in range(self.chance.choice((1, 2, 2, 3)))]
+        self.rows = [b"r%d" % n for n in range(self.chance.choice((1, 1, 2, 3)))]
         self.letters = b"abc"[: self.chance.choice((1, 2, 3))]
         self.mails = [b"m%d" % n for n in range(self.chance.choice((1, 1, 2)))]
+        if self.focus == BY_MAIL:
+            self.rows, self.mails = [b"r0", b"r1"], [b"m0"]
         self.world.store.create_table(TABLE, "a")
         self.quiet = self.worker()
         self.quiet.create_tables()
@@ -136,6 +141,9 @@ class IndexWorld:
         """A writer: some changes of random rows."""
         for _ in range(steps):
             row = self.chance.choice(self.rows)
+            if self.chance.random() < 0.15:
+                self._count(table, row)
+                continue
             self._operations += 1
             number = b"%d" % self._operations
             change = self._change(number)
@@ -152,6 +160,21 @@ class IndexWorld:
             if change.put and all(facts.get(NUMBER) != number for _, facts in states):
                 raise Broken(f"change {number!r} of {row!r} was acknowledged and never made")
 
+    def _count(self, table: IndexedTable, row: bytes) -> None:
+        """Adds one to a number of a row, which has to be read first."""
+
+        def add(state: RowState) -> Change:
+            return Change(put={COUNT: b"%d" % (int(state.facts.get(COUNT, b"0")) + 1)})
+
+        self.begun[row] += 1
+        try:
+            table.write(row, add)
+        except WebTableError as error:
+            if not _is_expected(error):
+                raise
+            return
+        self.counted[row] += 1
+
     def _change(self, number: bytes) -> Change:
         chance = self.chance
         put = {NUMBER: number}
@@ -164,7 +187,7 @@ class IndexWorld:
         if self.focus != BY_MAIL and chance.random() < 0.3:
             put[COVER] = chance.choice((b"x", b"y"))
         if self.focus != BY_VALUE and chance.random() < 0.7:
-            if chance.random() < 0.3:
+            if chance.random() < 0.4:
                 delete.append(MAIL)
             else:
                 put[MAIL] = chance.choice(self.mails)
@@ -216,11 +239,11 @@ class IndexWorld:
     def populate(self) -> None:
         """Adds the tasks of a schedule, as the seed wants them."""
         chance, add = self.chance, self.world.scheduler.add
-        for n in range(chance.choice((1, 2, 2, 3))):
+        for n in range(chance.choice((2, 3, 3, 4) if self.focus == BY_MAIL else (1, 2, 2, 3))):
             add(f"writer {n}", self._task(self.write, self.worker(), chance.randrange(1, 5)))
         for n in range(chance.choice((0, 1, 1, 2))):
             add(f"reader {n}", self._task(self.read, self.worker(), chance.choice(self.names)))
-        for n in range(chance.choice((0, 0, 1))):
+        for n in range(chance.choice((0, 1, 1) if self.world.faults.leap else (0, 0, 1))):
             add(f"repairer {n}", self._task(self.repair, self.worker()))
 
     def _task(self, work: Callable[..., None], *arguments: object) -> Callable[[], None]:
@@ -237,6 +260,11 @@ class IndexWorld:
         """Compares everything, now that nobody is at work; then repairs and compares again."""
         for name in self.names:
             self.read(self.quiet, name)
+        for row in self.rows:
+            count = int(self.facts(row).get(COUNT, b"0"))
+            if not self.counted[row] <= count <= self.begun[row]:
+                told = f"{self.counted[row]} of {self.begun[row]}"
+                raise Broken(f"{row!r} was counted {told} times, and has {count}")
         report = verify(self.quiet)
         if not report.is_clean:
             raise Broken(f"at the end: {report}")
@@ -282,6 +310,26 @@ class BuildingWorld(IndexWorld):
         """Builds the index if its builder died, then compares everything."""
         self.build(self.quiet)
         super().check()
+
+
+class UniqueWorld(IndexWorld):
+    """A schedule in which everybody wants one key."""
+
+    def __init__(self, seed: int, *, make: MakeTable = IndexedTable) -> None:
+        super().__init__(seed, make=make, names=(BY_MAIL,))
+
+
+class SlowWorld(IndexWorld):
+    """A schedule of workers that stand still for long, beside repairers."""
+
+    def __init__(self, seed: int, *, make: MakeTable = IndexedTable) -> None:
+        faults = Faults(stall=0.3, tick=0.02, leap=0.05, skew=0.02, stay=0.7, freeze=0.05)
+        super().__init__(seed, make=make, names=(BY_VALUE,), faults=faults)
+
+    def populate(self) -> None:
+        """Adds one repairer more."""
+        super().populate()
+        self.world.scheduler.add("repairer", self._task(self.repair, self.worker()))
 
 
 def play(

@@ -27,6 +27,7 @@ class Task:
 
     Attributes:
         limit: while a call of the task is under way, the time by which it has landed.
+        frozen_until: the turn before which the others go first.
         is_doomed: whether the task dies when its turn comes.
         is_mortal: whether it may be killed by chance.
     """
@@ -36,6 +37,7 @@ class Task:
         self.work = work
         self.limit: int | None = None
         self.is_doomed = False
+        self.frozen_until = 0
         self.is_mortal = True
         self.thread: _Thread | None = None
 
@@ -52,6 +54,7 @@ class Scheduler:
         event: called before each turn, to let the world move.
         kill_chance: how likely a turn kills the task instead.
         stay_chance: how likely the same task goes on; the others stand still for longer then.
+        freeze_chance: how likely a task stands still for many turns of the others.
     """
 
     def __init__(
@@ -61,6 +64,7 @@ class Scheduler:
         *,
         kill_chance: float = 0.0,
         stay_chance: float = 0.0,
+        freeze_chance: float = 0.0,
     ) -> None:
         self.chance = chance
         self.tells = False
@@ -71,6 +75,8 @@ class Scheduler:
         self._event = event
         self._kill_chance = kill_chance
         self._stay_chance = stay_chance
+        self._freeze_chance = freeze_chance
+        self._turn = 0
         self._alive: list[Task] = []
         self._error: BaseException | None = None
         self._main = threading.Lock()
@@ -104,6 +110,8 @@ class Scheduler:
         if task.is_doomed:
             raise Killed
         task.limit = limit
+        if self._freeze_chance and self.chance.random() < self._freeze_chance:
+            task.frozen_until = self._turn + self.chance.choice((10, 40, 200))
         follower = self._next()
         if follower is not task:
             assert task.thread is not None
@@ -131,8 +139,11 @@ class Scheduler:
         except AssertionError as error:
             self._give_up(error)
         chance, alive = self.chance, self._alive
+        self._turn += 1
         if self.until is not None:
             alive = [task for task in alive if task.limit is not None and task.limit < self.until]
+        elif self._freeze_chance:
+            alive = [task for task in alive if task.frozen_until <= self._turn] or alive
         task = self.current
         if task not in alive or chance.random() >= self._stay_chance:
             task = alive[int(chance.random() * len(alive))]

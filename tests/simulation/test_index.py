@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import os
 
-from tests.simulation.index_world import BuildingWorld, play
+import pytest
+
+from tests.simulation.index_world import (
+    BuildingWorld,
+    IndexWorld,
+    SlowWorld,
+    UniqueWorld,
+    play,
+)
 
 SOAK = bool(os.environ.get("WEBTABLE_SOAK"))
 
@@ -17,6 +25,12 @@ def test_schedules_keep_the_index_promise() -> None:
 def test_an_index_is_built_while_others_write() -> None:
     for seed in range(10_000 if SOAK else 250):
         play(seed, kind=BuildingWorld)
+
+
+@pytest.mark.parametrize("kind", [UniqueWorld, SlowWorld])
+def test_crowded_and_slow_schedules_keep_it_too(kind: type[IndexWorld]) -> None:
+    for seed in range(5_000 if SOAK else 100):
+        play(seed, kind=kind)
 
 
 def test_a_schedule_repeats_from_its_seed() -> None:

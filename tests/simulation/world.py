@@ -41,13 +41,14 @@ class Faults(NamedTuple):
     leap: float = 0.0
     skew: float = 0.0
     stay: float = 0.0
+    freeze: float = 0.0
 
     @classmethod
     def drawn(cls, chance: random.Random) -> Faults:
         """Returns a mix of faults: each schedule has its own."""
 
         def some(most: float) -> float:
-            return chance.choice((0.0, most / 4, most))
+            return chance.choice((0.0, 0.0, most / 4, most))
 
         return cls(
             kill=some(0.02),
@@ -59,6 +60,7 @@ class Faults(NamedTuple):
             leap=some(0.08),
             skew=some(0.05),
             stay=chance.choice((0.0, 0.7, 0.93)),
+            freeze=some(0.08),
         )
 
 
@@ -101,6 +103,7 @@ class World:
             self._happens,
             kill_chance=self.faults.kill,
             stay_chance=self.faults.stay,
+            freeze_chance=self.faults.freeze,
         )
         self.clocks: list[WorkerClock] = []
         self._late: list[_Late] = []
