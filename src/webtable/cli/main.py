@@ -45,6 +45,7 @@ COMMANDS = {
     "diff": Entry("pages", "diff", "Show what changed between two versions of a page."),
     "flush": Entry("upkeep", "flush", "Write what is in memory to files."),
     "hbase": Entry("hbase", "hbase", "Run a real HBase on this machine, for trying and for tests."),
+    "index": Entry("verify", "index", "Look after the indexes of pages."),
     "init": Entry("pages", "init", "Make a store for pages."),
     "load": Entry("load", "load", "Load crawls: WARC, ARC, WAT or JSON lines."),
     "namespace": Entry("namespaces", "namespace", "List, create and drop namespaces."),
@@ -54,6 +55,7 @@ COMMANDS = {
     "region": Entry("regions", "region", "Move, split, merge, flush and compact regions."),
     "regions": Entry("regions", "regions", "List regions with their servers, sizes and requests."),
     "report": Entry("reports", "report", "Ask about all pages: errors, largest, modified …"),
+    "sample": Entry("sample", "sample", "Write a small, made-up crawl to try things with."),
     "servers": Entry("servers", "servers", "List the servers that are alive, with their load."),
     "shell": Entry(
         "shell.command", "shell", "Type commands of HBase's shell, or run a script of them."
@@ -65,6 +67,7 @@ COMMANDS = {
     "table": Entry("schemas", "table", "Create, describe, alter, enable, disable and drop tables."),
     "tables": Entry("tables", "tables", "List the tables with their families and sizes."),
     "tour": Entry("tour", "tour", "Show what the store can do, step by step."),
+    "verify": Entry("verify", "verify", "Check that pages and indexes agree; mend what does not."),
 }
 
 
