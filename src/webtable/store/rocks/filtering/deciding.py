@@ -34,6 +34,10 @@ Waste: TypeAlias = Callable[[Cells, Cells], int]
 
 _NOTHING: Cells = ()
 _CELL_BYTES = 256  # so many bytes of values cost as much as one cell more
+# Cells read in vain a row, on average, up to which going on is better than seeks: a seek and what is
+# done around it cost as much as a few dozen cells. Less for filters that are made to jump.
+_PATIENCE = 40
+_SHORT_PATIENCE = 8
 
 
 class Decision(NamedTuple):
@@ -74,16 +78,16 @@ def row_decision(filter: f.Filter, reads: Sequence[FamilyRead], view: View) -> D
             if filter.filter_if_missing and len(reads) > 1:
                 return None
             behind = _behind(filter.column)
-            return Decision(_without(filter), behind, 40, _looks_back(filter) and several)
+            return Decision(_without(filter), behind, _PATIENCE, _looks_back(filter) and several)
         case _ if _is_formula(filter):
             parts = list(f.inner_filters(filter))
             conditions = [each for each in parts if isinstance(each, f.SingleColumnValueFilter)]
             behind = _behind(max((each.column for each in conditions), default=b""))
             looks_back = any(map(_looks_back, conditions))
-            return Decision(_whole(_keeps(filter)), behind, 40, looks_back and several)
+            return Decision(_whole(_keeps(filter)), behind, _PATIENCE, looks_back and several)
         case _:
             cut = _jumping(filter)
-            return None if cut is None else Decision(cut, _cut_away, 8, is_jump=True)
+            return None if cut is None else Decision(cut, _cut_away, _SHORT_PATIENCE, is_jump=True)
 
 
 def _behind(column: bytes) -> Waste:
