@@ -30,7 +30,15 @@ from webtable.store.scan import ALL_VERSIONS
 from webtable.store.schema import TableSchema
 from webtable.store.table import Table
 
-__all__ = ["Parse", "RowHistory", "RowWrite", "links_identity", "read_history"]
+__all__ = [
+    "Parse",
+    "RowHistory",
+    "RowWrite",
+    "described",
+    "history_of",
+    "links_identity",
+    "read_history",
+]
 
 Parse = Callable[[str, bytes, str], PageInfo]
 """(URL, body, media type) → what the body says. For bodies that are stored already."""
@@ -259,7 +267,7 @@ class _Attempt:
         same = [note for note in self._notes.values() if note.digest == newest.digest]
         is_told = newest.is_revisit and any(c.note.digest == newest.digest for c in self._new)
         if is_newer or is_told:
-            capture = NewCapture(self._write.url, _described(newest, same), None, None)
+            capture = NewCapture(self._write.url, described(newest, same), None, None)
             changed = metadata_of(capture, self._newest_info(newest), modified)
         else:
             changed = {_MODIFIED: encode_time(modified).encode()}
@@ -279,7 +287,7 @@ class _Attempt:
         return PageInfo()
 
 
-def _described(note: CaptureNote, same: Iterable[CaptureNote]) -> CaptureNote:
+def described(note: CaptureNote, same: Iterable[CaptureNote]) -> CaptureNote:
     """Returns a note with what a revisit does not say, but the capture that it repeats does."""
     repeated = min(
         (each for each in same if not each.is_revisit),
