@@ -34,8 +34,8 @@ Waste: TypeAlias = Callable[[Cells, Cells], int]
 
 _NOTHING: Cells = ()
 _CELL_BYTES = 256  # so many bytes of values cost as much as one cell more
-# Cells read in vain a row, on average, up to which going on is better than seeks: a seek and what is
-# done around it cost as much as a few dozen cells. Less for filters that are made to jump.
+# Cells read in vain a row, on average, up to which going on is better than seeks: a seek and what
+# is done around it cost as much as a few dozen cells. Less for filters that are made to jump.
 _PATIENCE = 40
 _SHORT_PATIENCE = 8
 
