@@ -13,7 +13,7 @@ import click
 
 import webtable
 from tools.shell_page import shell_page
-from webtable import errors
+from webtable import errors, records
 from webtable.cli.main import cli
 from webtable.store import load
 
@@ -164,10 +164,37 @@ def _sections(doc: str) -> str:
     return "\n".join(lines)
 
 
+def records_page() -> str:
+    """Returns docs/reference/records.md: the public names of webtable.records."""
+    parts = [
+        "# Records",
+        MADE,
+        "Names of `webtable.records`; [how to](../howto/typed-records.md) has examples.",
+    ]
+    for kind in (records.Record, records.Collection, records.IndexBy, records.EntityTable):
+        parts += [f"## {kind.__name__}", _sections(inspect.getdoc(kind) or "")]
+        for name, method in vars(kind).items():
+            if inspect.isfunction(method) and (not name.startswith("_") or name == "__init__"):
+                shown = kind.__name__ if name == "__init__" else name
+                parts.append(f"### {shown}\n\n```text\n{_signature(shown, method)}\n```")
+                if name != "__init__":
+                    parts.append(_sections(inspect.getdoc(method) or ""))
+    parts.append("## Others")
+    for name in records.__all__:
+        each = getattr(records, name)
+        if inspect.isfunction(each):
+            parts.append(f"### {name}\n\n```text\n{_signature(name, each)}\n```")
+            parts.append(_sections(inspect.getdoc(each) or ""))
+        elif name in {"FoundRecords", "Ghost", "Partitioner", "HashPartitioner", "WideEntity"}:
+            parts += [f"### {name}", _sections(inspect.getdoc(each) or "")]
+    return "\n\n".join(parts) + "\n"
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "docs/reference/administration.md": administration_page,
     "docs/reference/commands.md": commands_page,
     "docs/reference/errors.md": errors_page,
+    "docs/reference/records.md": records_page,
     "docs/reference/shell.md": lambda: shell_page(MADE),
 }
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -226,8 +225,8 @@ class Declaration:
         plan = decoding.RowPlan()
         names = [field.name for field in self.fields]
         plan.make = self.record
-        parameters = inspect.signature(self.record).parameters.values()
-        if any(each.kind is each.KEYWORD_ONLY for each in parameters):
+        positional: tuple[str, ...] = getattr(self.record, "__match_args__", ())
+        if len(positional) < len(names):
             plan.make = lambda *values: self.record(**dict(zip(names, values, strict=True)))
         plan.table = self.table or self.name
         plan.skip = self.partitions.width
