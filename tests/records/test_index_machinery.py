@@ -40,6 +40,10 @@ from webtable.records.upkeep import build, explain, explain_row, verify
 from webtable.store.scan import Scan
 
 
+# An embedded store commits all of a write or nothing.
+ON_A_CLUSTER = pytest.mark.parametrize("engine_name", ["hbase"])
+
+
 @pytest.fixture(scope="module")
 def rocks_people(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     with webtable.open(str(tmp_path_factory.mktemp("indexes") / "store")) as store:
@@ -225,9 +229,8 @@ def test_a_write_of_others_in_between_is_seen(people: People) -> None:
     assert people.cities() == [(facts[CITY][8:], b"ada")]
 
 
+@ON_A_CLUSTER
 def test_what_a_dead_writer_left_pending_is_finished(store: Store, people: People) -> None:
-    if store.capabilities.atomic_commits:
-        pytest.skip("an embedded store commits all of a write or nothing")
     row = people.row(b"ada")
     people.write(b"ada", city=b"London", mail=b"a@x")
     with pytest.raises(Stopped):
@@ -242,9 +245,8 @@ def test_what_a_dead_writer_left_pending_is_finished(store: Store, people: Peopl
     assert _entries(people) == {people.own + b"Paris/" + row}
 
 
+@ON_A_CLUSTER
 def test_repair_removes_leftovers_when_they_are_old(store: Store, people: People) -> None:
-    if store.capabilities.atomic_commits:
-        pytest.skip("an embedded store commits all of a write or nothing")
     row = people.row(b"ada")
     people.write(b"ada", city=b"London", mail=b"a@x")
     with pytest.raises(Stopped):
@@ -328,6 +330,31 @@ def test_entries_are_renewed_where_rows_expire(people: People, store: Store) -> 
         assert found is not None
         assert (found.cells[0].timestamp == first) == same
         assert (found.cells[0].timestamp == second) != same
+
+
+def test_an_index_may_live_in_the_table_of_its_rows(store: Store) -> None:
+    name = f"ranks_{uuid.uuid4().hex[:8]}"
+    store.create_table(name, "page", "rank")
+    ranks = Index(
+        "by_count",
+        lambda row, facts: [Entry(b"t:" + facts[b"page:count"] + b":" + row[2:])],
+        columns=(b"page:count",),
+        table=name,
+        prefix=b"t:",
+        family="rank",
+    )
+    table = IndexedTable(
+        store, name, [ranks], columns=(b"page:count",), cells=b"page:", prefix=b"p:"
+    )
+    table.create_tables()
+    assert table.state("by_count") == "ready"
+    for row, count in ((b"p:a", b"3"), (b"p:b", b"5"), (b"p:a", b"7")):
+        table.write(row, Change(put={b"page:count": count}))
+    found = table.find("by_count", Scan(reverse=True))
+    assert [(hit.key, hit.row) for hit in found] == [(b"t:7:a", b"p:a"), (b"t:5:b", b"p:b")]
+    report = verify(table)
+    assert (report.rows, report.entries, report.is_tidy) == (2, 2, True)
+    store.drop_table(name)
 
 
 def test_bad_entries_write_nothing(people: People, store: Store) -> None:

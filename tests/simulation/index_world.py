@@ -349,9 +349,9 @@ def play(
     except (AssertionError, WebTableError) as error:
         if not tells:
             play(seed, make=make, kind=kind, tells=True)
-            raise AssertionError(f"seed {seed} failed once, and not again") from error
+            raise AssertionError(f"{kind.__name__}, seed {seed} failed only once") from error
         story = "\n".join(world.world.scheduler.story)
-        raise Broken(f"seed {seed}: {error!r}\n{story}") from error
+        raise Broken(f"{kind.__name__}, seed {seed}: {error!r}\n{story}") from error
     return world
 
 
