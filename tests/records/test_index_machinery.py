@@ -39,7 +39,6 @@ from webtable.records.index_rules import REPAIR_AGE_MS
 from webtable.records.upkeep import build, explain, explain_row, verify
 from webtable.store.scan import Scan
 
-
 # An embedded store commits all of a write or nothing.
 ON_A_CLUSTER = pytest.mark.parametrize("engine_name", ["hbase"])
 
