@@ -34,7 +34,7 @@ _HOSTS = (
 )
 _SECTIONS = ("guide", "products", "notes", "people", "archive")
 _CRAWLS_BEFORE = (timedelta(days=60), timedelta(days=30), timedelta(days=1))
-_LARGE_PARAGRAPHS = 1_200
+_LARGE_PARAGRAPHS = 400
 _GZIP_LEVEL = 6
 _ERRORS = ("404 Not Found", "410 Gone", "500 Internal Server Error", "503 Service Unavailable")
 
