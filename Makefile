@@ -25,8 +25,8 @@ help: ## print this list
 
 setup: $(READY) ## make .venv with .venv/bin/webtable
 
-demo: setup ## a short tour of the store
-	@$(BIN)/webtable tour
+demo: setup ## make a small crawl, load it, and ask about it
+	@tools/demo $(BIN)/webtable build/demo
 
 test: setup java ## the whole suite, on the embedded store and on a real HBase
 	@$(BIN)/python -m pytest $(ARGS)

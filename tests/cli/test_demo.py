@@ -1,0 +1,25 @@
+"""`make demo` makes a crawl, loads it, and gets answers."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_demo_runs_to_its_end(tmp_path: Path) -> None:
+    webtable = Path(sys.executable).with_name("webtable")
+    done = subprocess.run(
+        [ROOT / "tools" / "demo", webtable, tmp_path / "demo"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "captures          2,013" in done.stdout
+    assert "differences  0" in done.stdout
+    assert "3 row(s)" in done.stdout
+    assert "Traceback" not in done.stderr
