@@ -101,7 +101,8 @@ def print_answer(answer: Answer[Page], form: Format, explain: bool) -> None:
     """Prints an answer, and where it goes on."""
     explain_answer(answer, explain)
     items = [_item(each, most=_SHOWN_TITLE if form == "table" else None) for each in answer.items]
-    print_items(items, PAGE_COLUMNS, form, next_key=shown(answer.next), go_on="--after")
+    columns = PAGE_COLUMNS if form == "table" else tuple(Column(key, key) for key in ITEM_KEYS)
+    print_items(items, columns, form, next_key=shown(answer.next), go_on="--after")
 
 
 def explain_answer(answer: Answer[Any], explain: bool) -> None:
