@@ -63,10 +63,13 @@ class CrawlWriter:
             about["WARC-Profile"] = _REVISIT_PROFILE
             about["WARC-Refers-To-Target-URI"] = answer.repeats[0]
             about["WARC-Refers-To-Date"] = _date(answer.repeats[1])
+        payload = b"" if answer.repeats else answer.payload
+        # Given the length, warcio keeps the digest as it is, and needs no file of its own.
         record = self._writer.create_warc_record(
             answer.url,
             kind,
-            payload=io.BytesIO(b"" if answer.repeats else answer.payload),
+            payload=io.BytesIO(payload),
+            length=len(payload),
             http_headers=StatusAndHeaders(answer.status, list(answer.headers), "HTTP/1.1"),
             warc_headers_dict=about,
         )
