@@ -13,7 +13,6 @@ The grammar, a part of Ruby's:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NoReturn, TypeAlias
 
 from webtable.cli.shell.lexer import Lexer, Token
@@ -27,55 +26,70 @@ _RUBY_WORDS = {
 _NO_RUBY = "loops, blocks and classes of Ruby are not part of this shell; write Python instead"
 
 
-@dataclass(frozen=True, slots=True)
+# Plain classes: dataclasses are made anew at every start, which takes longer than a short script.
+
+
 class Word:
     """A string, number, symbol, constant or name that stands for itself or for a variable."""
 
-    token: Token
+    __slots__ = ("token",)
+
+    def __init__(self, token: Token) -> None:
+        self.token = token
 
 
-@dataclass(frozen=True, slots=True)
 class Array:
     """A list of values."""
 
-    token: Token
-    items: tuple[Node, ...]
+    __slots__ = ("items", "token")
+
+    def __init__(self, token: Token, items: list[Node]) -> None:
+        self.token = token
+        self.items = items
 
 
-@dataclass(frozen=True, slots=True)
 class Hash:
     """Keys and values."""
 
-    token: Token
-    pairs: tuple[tuple[Node, Node], ...]
+    __slots__ = ("pairs", "token")
+
+    def __init__(self, token: Token, pairs: list[tuple[Node, Node]]) -> None:
+        self.token = token
+        self.pairs = pairs
 
 
-@dataclass(frozen=True, slots=True)
 class Binary:
     """An operation on two values."""
 
-    token: Token
-    left: Node
-    right: Node
+    __slots__ = ("left", "right", "token")
+
+    def __init__(self, token: Token, left: Node, right: Node) -> None:
+        self.token = token
+        self.left = left
+        self.right = right
 
 
-@dataclass(frozen=True, slots=True)
 class Call:
     """A command, or a method of a value."""
 
-    token: Token
-    name: str
-    arguments: tuple[Node, ...]
-    receiver: Node | None = None
+    __slots__ = ("arguments", "name", "receiver", "token")
+
+    def __init__(self, token: Token, arguments: list[Node], receiver: Node | None = None) -> None:
+        self.token = token
+        self.name = token.word
+        self.arguments = arguments
+        self.receiver = receiver
 
 
-@dataclass(frozen=True, slots=True)
 class Assign:
     """A variable and what it is set to."""
 
-    token: Token
-    name: str
-    value: Node
+    __slots__ = ("name", "token", "value")
+
+    def __init__(self, token: Token, value: Node) -> None:
+        self.token = token
+        self.name = token.word
+        self.value = value
 
 
 Node: TypeAlias = Word | Array | Hash | Binary | Call | Assign
@@ -151,21 +165,20 @@ class _Parser:
             self._fail(token, f"'{token.word}' is not known here", _NO_RUBY)
         if token.kind in ("name", "constant") and self._tokens[self._at + 1].is_sign("="):
             self._at += 2
-            return Assign(token, str(token.value), self._statement())
+            return Assign(token, self._statement())
         if token.kind == "name":
             return self._sum(self._product(self._methods(self._command(self._take()), bare=True)))
         return self._value(bare=True)
 
     def _command(self, token: Token, receiver: Node | None = None) -> Node:
         """Reads the arguments of a command, with or without parentheses."""
-        name = str(token.value)
         if self._follows("(") and not self._next.spaced:
-            return Call(token, name, self._in_parentheses(), receiver)
+            return Call(token, self._in_parentheses(), receiver)
         if self._follows("(") and self._is_whole_list():
-            return Call(token, name, self._in_parentheses(), receiver)
+            return Call(token, self._in_parentheses(), receiver)
         if self._begins_value():
-            return Call(token, name, self._arguments(), receiver)
-        return Call(token, name, (), receiver)
+            return Call(token, self._arguments(), receiver)
+        return Call(token, [], receiver)
 
     def _is_whole_list(self) -> bool:
         """Whether `cmd (…)` with a blank has all its arguments in the parentheses."""
@@ -184,16 +197,16 @@ class _Parser:
             return token.spaced and not self._tokens[self._at + 1].spaced
         return token.is_sign("[", "(", "{")
 
-    def _in_parentheses(self) -> tuple[Node, ...]:
+    def _in_parentheses(self) -> list[Node]:
         self._at += 1
         if self._follows(")"):
             self._at += 1
-            return ()
+            return []
         found = self._arguments(closer=")")
         self._expect(")", "',' or ')'")
         return found
 
-    def _arguments(self, closer: str = "") -> tuple[Node, ...]:
+    def _arguments(self, closer: str = "") -> list[Node]:
         values: list[Node] = []
         pairs: list[tuple[Node, Node]] = []
         first = self._next
@@ -217,8 +230,8 @@ class _Parser:
                 break
             self._at += 1
         if pairs:
-            values.append(Hash(first, tuple(pairs)))
-        return tuple(values)
+            values.append(Hash(first, pairs))
+        return values
 
     def _entry(self) -> Node | tuple[Node, Node]:
         """Reads a value, or a pair."""
@@ -259,8 +272,8 @@ class _Parser:
                 node = self._command(token, node)
             else:
                 follows = self._follows("(") and not self._next.spaced
-                arguments = self._in_parentheses() if follows else ()
-                node = Call(token, str(token.value), arguments, node)
+                arguments = self._in_parentheses() if follows else []
+                node = Call(token, arguments, node)
         return node
 
     def _primary(self) -> Node:
@@ -287,7 +300,7 @@ class _Parser:
             self._unexpected("a value")
         self._at += 1
         if token.kind == "name" and self._follows("(") and not self._next.spaced:
-            return Call(token, str(token.value), self._in_parentheses())
+            return Call(token, self._in_parentheses())
         if token.kind == "string" and self._next.kind == "string":
             self._unexpected("',' after the string", "arguments have commas between them")
         return Word(token)
@@ -301,7 +314,7 @@ class _Parser:
                 break
             self._at += 1
         self._expect("]", "',' or ']'")
-        return Array(token, tuple(items))
+        return Array(token, items)
 
     def _hash(self) -> Node:
         token = self._take()
@@ -317,4 +330,4 @@ class _Parser:
                 break
             self._at += 1
         self._expect("}", "',' or '}'")
-        return Hash(token, tuple(pairs))
+        return Hash(token, pairs)
