@@ -42,6 +42,7 @@ __all__ = [
     "ReadableKeys",
     "SaltedKeys",
     "from_key_form",
+    "is_address",
     "is_under",
     "key_form",
     "key_scheme",
@@ -210,10 +211,15 @@ def _origin(parts: UrlParts) -> str:
     return f"{origin}:{port}" if port else origin
 
 
+def is_address(host: str) -> bool:
+    """Whether a canonical host is an IP address."""
+    return host.startswith("[") or host.replace(".", "").isdigit()
+
+
 @lru_cache(_CACHED_HOSTS)
 def reversed_host(host: str) -> str:
     """Returns a host with its last part first; an address as it is."""
-    if host.startswith("[") or host.replace(".", "").isdigit():
+    if is_address(host):
         return host
     return ".".join(reversed(host.split(".")))
 
