@@ -15,7 +15,7 @@ from tests.pages.test_second_reader import arc
 from webtable.pages.captures import Capture, Link, Skipped, payload_digest
 from webtable.pages.html import parse_capture
 
-LINES = [
+LINES: list[dict[str, Any]] = [
     {"url": "https://example.com/a", "fetched": "2026-01-01T00:00:00Z", "html": "<title>É</title>"},
     {"url": "https://example.com/b", "fetched": FETCHED, "status": 404, "other": [1, 2]},
     {

@@ -43,7 +43,7 @@ def blocks(records: Sequence[bytes]) -> bytes:
 
 
 def with_dictionary(records: Sequence[bytes], *, is_packed: bool) -> bytes:
-    dictionary = zstd.train_dict(records * 20, 4096)
+    dictionary = zstd.train_dict([*records] * 20, 4096)
     content = dictionary.dict_content
     stored = zstd.compress(content) if is_packed else content
     head = b"\x5d\x2a\x4d\x18" + len(stored).to_bytes(4, "little") + stored

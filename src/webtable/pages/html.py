@@ -13,7 +13,7 @@ from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNod
 
 from webtable.errors import InvalidUrl
 from webtable.pages.captures import Capture, Parsed
-from webtable.pages.charset import decode_page
+from webtable.pages.charset import charset_of_label, decode_page
 from webtable.pages.flattening import flatten
 from webtable.pages.resolving import Resolver
 from webtable.pages.urls import resolve_url
@@ -30,9 +30,10 @@ MAX_LINKS = 50_000
 _OPTIONS = int(LexborDocumentOptions.WO_EVENTS)
 _HTML_TYPES = frozenset({"text/html", "application/xhtml+xml"})
 _SNIFFED_BYTES = 1024
-# Bytes that no text has (WHATWG mime sniffing), but for those of a UTF-16 text.
+# Bytes that no text has (WHATWG mime sniffing).
 _BINARY = bytes(each for each in range(32) if each not in b"\t\n\f\r\x1b")
 _MAGIC = (b"%PDF-", b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"PK\x03\x04", b"\x1f\x8b")
+_STRANGE_SHARE = 20
 _UTF16_MARKS = (b"\xfe\xff", b"\xff\xfe")
 
 
@@ -58,7 +59,7 @@ def parse_html(body: bytes, url: str, header_charset: str = "") -> Parsed:
 
     It never fails: what cannot be read says nothing. Binary data is not looked into.
     """
-    if _is_binary(body):
+    if _is_binary(body, header_charset):
         return Parsed(notes=("binary",))
     decoded = decode_page(body, header_charset)
     notes: tuple[str, ...] = ("charset-unknown",) if decoded.is_unknown else ()
@@ -179,11 +180,15 @@ def _optional_url(href: str, base: str) -> str:
         return ""
 
 
-def _is_binary(body: bytes) -> bool:
+def _is_binary(body: bytes, header_charset: str) -> bool:
     if body.startswith(_MAGIC):
         return True
     start = body[:_SNIFFED_BYTES]
-    return len(start.translate(None, _BINARY)) != len(start) and not body.startswith(_UTF16_MARKS)
+    strange = len(start) - len(start.translate(None, _BINARY))
+    # A few such bytes get into texts by mistake. UTF-16 is half of them.
+    if strange * _STRANGE_SHARE <= len(start) or body.startswith(_UTF16_MARKS):
+        return False
+    return not charset_of_label(header_charset).startswith("UTF-16")
 
 
 def _tag_id(tag: str) -> int:
