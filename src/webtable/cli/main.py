@@ -43,6 +43,9 @@ COMMANDS = {
     ),
     "compact": Entry("upkeep", "compact", "Rewrite tables without what no read can see."),
     "diff": Entry("pages", "diff", "Show what changed between two versions of a page."),
+    "doctor": Entry(
+        "doctor", "doctor", "Measure whether a store of pages fits its size, with advice."
+    ),
     "export": Entry("export", "export", "Write pages to a file: WARC, JSON lines, CDXJ."),
     "flush": Entry("upkeep", "flush", "Write what is in memory to files."),
     "hbase": Entry("hbase", "hbase", "Run a real HBase on this machine, for trying and for tests."),
