@@ -8,7 +8,7 @@ import uuid
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
-from typing import Any
+from typing import Any, assert_type
 
 import pytest
 
@@ -93,6 +93,13 @@ def test_what_is_put_comes_back(visits: Collection[Visit], own: Own) -> None:
     assert visits.get(*key_of(visit)) == visit
     assert visits.exists(own("a"), NOON)
     assert type(visits.get(own("a"), NOON)) is Visit
+
+
+def test_type_checkers_know_the_results(visits: Collection[Visit], own: Own) -> None:
+    visits.put(Visit(own("typed"), NOON, "/"))
+    assert_type(visits.get(own("typed"), NOON), Visit | None)
+    found = assert_type(list(visits.entity(own("typed"))), list[Visit])
+    assert assert_type(found[0].status, int) == 200
 
 
 def test_every_type_and_none_of_them(store: Store, own: Own) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from webtable.errors import CorruptData
 from webtable.store.model import MAX_TIMESTAMP, RawCell, Row
-from webtable.store.rocks.keys import decode_tagged, unescape
+from webtable.store.rocks.keys import decode_tagged
 
 __all__ = ["COMPILED", "RowCutter"]
 
@@ -90,7 +90,9 @@ class RowCutter:
         for prefix, cells in self.take(most):
             key = prefix[: len(prefix) - 1]
             row = _new_row(Row)
-            row.key = unescape(key) if 1 in key else key
+            if 1 in key:  # as `unescape` does it
+                key = key.replace(b"\x01\x01", b"\x00").replace(b"\x01\x02", b"\x01")
+            row.key = key
             row.raw_cells = cells
             row._newest = None
             rows.append(row)

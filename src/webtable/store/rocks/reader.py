@@ -53,7 +53,7 @@ RowStream: TypeAlias = Generator[tuple[bytes, list[RawCell]], None, None]
 RowPieces: TypeAlias = Generator[list[Row], None, None]
 """Rows in order, list by list."""
 
-_PIECE_ROWS = 64  # rows cut at a time, from one that was asked for to so many
+_PIECE_ROWS = 32  # rows cut at a time, at most; few stay in the processor's cache
 _CACHED_READS = 1_000
 _EMPTY_QUALIFIER = b"\x00"  # escaped and ended, as it stands in a key
 _PUT = 4
