@@ -74,7 +74,7 @@ def test_canonical_urls_too(url: str) -> None:
 def test_what_one_page_learns_does_not_mislead_the_next() -> None:
     first = Resolver("https://example.com/a/one?x=1")
     second = Resolver("https://example.com/a/two")
-    for href in ("", "#top", "?q", "b", " ?q"):
+    for href in ("", "#top", "?q", "b", " ?q", "https:", "https:?q", "https:#top", "https:b"):
         assert first(href) == slow(href, "https://example.com/a/one?x=1")
         assert second(href) == slow(href, "https://example.com/a/two")
 

@@ -17,10 +17,6 @@ __all__ = ["Resolver", "canonical"]
 
 _KNOWN_DIRECTORIES = 16
 _KNOWN_LINKS = 20_000
-_OWN = frozenset(["#", "?", "", *map(chr, range(33))])
-"""What a link begins with that leads to the page itself, or to it with another query.
-
-White space and control characters in front are taken off, so they may hide one of them."""
 
 # A segment never begins with a dot (it could be `.` or `..`) and has no percent sign (`%2e` is a
 # dot too). In a query nothing of this is changed.
@@ -34,8 +30,7 @@ _HOST = r"(?:(?!xn--)[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}"
 _PLAIN = re.compile(
     rf"(?:(?P<up>(?:\.\./)*)(?P<relative>{_SEGMENT}(?:/{_PATH})?{_QUERY})"
     rf"|(?P<absolute>https?://{_HOST}/{_PATH}{_QUERY})"
-    rf"|(?P<rooted>/(?!/){_PATH}{_QUERY})"
-    rf"|){_FRAGMENT}"
+    rf"|(?P<rooted>/(?!/){_PATH}{_QUERY})){_FRAGMENT}"
 )
 _ABSOLUTE = re.compile(rf"https?://{_HOST}/{_PATH}{_QUERY}")
 
@@ -64,6 +59,7 @@ class Resolver:
         self._base = base
         self._directory = base[: slash + 1]
         self._known = _known_links(self._directory)
+        self._own: dict[str, str | None] = {}
 
     def __call__(self, href: str) -> str | None:
         """Returns the canonical URL that a link leads to; None where it leads to no page."""
@@ -71,22 +67,24 @@ class Resolver:
             return self._known[href]
         except KeyError:
             pass
-        if href[:1] in _OWN:
-            # Only these depend on more of the base than its directory.
-            return self._resolved(href)
+        try:
+            return self._own[href]
+        except KeyError:
+            pass
+        url: str | None
+        found = _PLAIN.fullmatch(href)
+        if found is None or len(href) + len(self._base) >= MAX_URL_BYTES:
+            try:
+                url = resolve_url(href, self._base)
+            except InvalidUrl:
+                url = None
+            # It may depend on more of the base than its directory, as `?q` and `https:` do.
+            self._own[href] = url
+            return url
         if len(self._known) >= _KNOWN_LINKS:
             self._known.clear()
-        url = self._known[href] = self._resolved(href)
+        url = self._known[href] = self._joined(found)
         return url
-
-    def _resolved(self, href: str) -> str | None:
-        found = _PLAIN.fullmatch(href)
-        if found is not None and len(href) + len(self._base) < MAX_URL_BYTES:
-            return self._joined(found)
-        try:
-            return resolve_url(href, self._base)
-        except InvalidUrl:
-            return None
 
     def _joined(self, found: re.Match[str]) -> str:
         up, relative, absolute, rooted = found.groups()
@@ -100,9 +98,7 @@ class Resolver:
             return directory + relative
         if absolute is not None:
             return absolute
-        if rooted is not None:
-            return directory[: directory.index("/", 8)] + rooted
-        return self._base
+        return directory[: directory.index("/", 8)] + rooted
 
 
 @lru_cache(_KNOWN_DIRECTORIES)
