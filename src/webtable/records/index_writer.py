@@ -49,8 +49,11 @@ _locks_lock = threading.Lock()
 
 def commit_lock(store: Store) -> threading.RLock:
     """Returns the lock under which indexed rows of an embedded store are read and written."""
-    with _locks_lock:
-        return _locks.setdefault(store, threading.RLock())
+    lock = _locks.get(store)
+    if lock is None:
+        with _locks_lock:
+            lock = _locks.setdefault(store, threading.RLock())
+    return lock
 
 
 class Writer:
@@ -59,6 +62,7 @@ class Writer:
     def __init__(self, home: IndexHome) -> None:
         self._home = home
         self.claims = Claims(home)
+        self._lock = commit_lock(home.store)
         self._durability: Durability = "wal"
 
     def write(
@@ -148,11 +152,11 @@ class Writer:
 
     def _read(self, items: Sequence[tuple[bytes, Change | Decide]]) -> list[RowState]:
         """Reads each row once; as little of it as will do, if the changes are known already."""
-        rows = list(dict.fromkeys(row for row, _ in items))
         known = [(row, change) for row, change in items if isinstance(change, Change)]
+        rows = dict.fromkeys([row for row, _ in items])
         if len(rows) == len(known) == len(items):
             return self._home.read_for(known)
-        return self._home.read_states(rows)
+        return self._home.read_states(list(rows))
 
     def _take_claims(self, plans: dict[int, Plan]) -> dict[int, WebTableError]:
         errors: dict[int, WebTableError] = {}
@@ -262,38 +266,40 @@ class Writer:
         self, items: Sequence[tuple[bytes, Change | Decide]], also: Sequence[tuple[str, Mutation]]
     ) -> list[Outcome]:
         """Writes rows, their entries and what goes with them in one commit, under a lock."""
+        home = self._home
         outcomes: list[Outcome] = []
         writes: list[tuple[str, Mutation]] = list(also)
         has_failed = False
-        with commit_lock(self._home.store):
+        with self._lock:
             states = {state.row: state for state in self._read(items)}
-            ledger = Ledger(self._home, states)
-            moment = Moment.by(self._home.clock)
-            looks_back = len(states) < len(items) or self._home.has_unique
+            ledger = Ledger(home, states) if home.has_unique else None
+            moment = Moment.by(home.clock)
+            looks_back = len(states) < len(items) or home.has_unique
             for row, item in items:
-                change = _decided(item, states[row])
+                state = states[row]
+                change = item if isinstance(item, Change) else item(state)
                 if change is None:
                     outcomes.append(None)
                     continue
-                plan = Plan(self._home, states[row], change, moment)
+                plan = Plan(home, state, change, moment)
                 try:
-                    self._add(writes, plan, ledger)
+                    if ledger is not None:
+                        writes += ledger.claim(plan)
                 except NotUnique as error:
                     has_failed = True
                     outcomes.append(error)
                     continue
+                self._add(writes, plan)
                 if looks_back:
                     states[row] = plan.after()
                 outcomes.append(plan.revision.number)
             if writes and not (also and has_failed):
-                self._home.store.commit(writes, durability=self._durability)
+                home.store.commit(writes, durability=self._durability)
         return outcomes
 
-    def _add(self, writes: list[tuple[str, Mutation]], plan: Plan, ledger: Ledger) -> None:
-        """Adds everything that one row's write consists of."""
+    def _add(self, writes: list[tuple[str, Mutation]], plan: Plan) -> None:
+        """Adds everything that one row's write consists of, but for claims."""
         state, name = plan.state, self._home.name
-        if plan.claims or plan.gone:
-            writes += ledger.claim(plan)
         writes += plan.put_entries
         if plan.gone:
             writes += markers(plan.gone, state.revision.number)

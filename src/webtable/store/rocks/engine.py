@@ -76,25 +76,33 @@ class RocksEngine(Engine):
         with self._translated:
             opened = self._table(table)
             rows: list[Row | None] = []
+            shared, seeker = None, None
             for get in gets:
                 reads = opened.reads.get(get.columns) or reader.select(opened, get.columns)
+                if reads is not shared:
+                    # Opening an iterator takes as long as a seek: one for all rows read alike.
+                    shared, seeker = reads, _seeker(reads)
                 view = reader.NEWEST
                 if get.versions != 1 or get.time_range is not None:
                     view = reader.View(get.versions, get.time_range)
                 if get.filter is not None:
                     cells = self._read_filtered(reads, view, get.row, as_filter(get.filter))
                 else:
-                    cells = self._read_row(reads, view, get.row)
+                    cells = self._read_row(reads, view, get.row, seeker)
                 rows.append(Row(get.row, cells) if cells else None)
             return rows
 
     def _read_row(
-        self, reads: Sequence[reader.FamilyRead], view: reader.View, row: bytes
+        self,
+        reads: Sequence[reader.FamilyRead],
+        view: reader.View,
+        row: bytes,
+        seeker: Any = None,
     ) -> list[RawCell]:
         prefix = escape(row) + b"\x00"
-        if len(reads) == 1 and reads[0].wanted is not None:
+        seeker = _seeker(reads) if seeker is None else seeker
+        if seeker is not None:
             read = reads[0]
-            seeker = read.family.rocks.iter()
             found = reader.read_newest(read, seeker, prefix) if view is reader.NEWEST else None
             return reader.read_columns(read, view, seeker, prefix) if found is None else found
         bounds = ReadOptions()
@@ -397,6 +405,13 @@ class RocksEngine(Engine):
         if self._database.read_only:
             self._admin.check_writable()
         return self._admin.table(name)
+
+
+def _seeker(reads: Sequence[reader.FamilyRead]) -> Any:
+    """Returns an iterator for a read of named columns of one family, None for any other."""
+    if len(reads) == 1 and reads[0].wanted is not None:
+        return reads[0].family.rocks.iter()
+    return None
 
 
 def _joined(results: Sequence[Row | None]) -> Row | None:
