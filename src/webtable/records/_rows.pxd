@@ -22,6 +22,9 @@ cdef class RowPlan:
 )
 cpdef list decode_rows(RowPlan plan, object rows)
 
+@cython.locals(places=dict, marker=bytes, found=list, cell=tuple)
+cpdef list decode_keys(RowPlan plan, object rows)
+
 @cython.locals(values=list, at=cython.Py_ssize_t, size=cython.Py_ssize_t, field=cython.Py_ssize_t)
 cpdef tuple decode_key(RowPlan plan, bytes key)
 

@@ -19,7 +19,7 @@ from typing import Any, Generic, TypeVar
 from webtable.errors import InvalidRequest
 from webtable.records import upkeep
 from webtable.records.catalog import open_indexes, open_table, wanted_table
-from webtable.records.decoding import decode_key, decode_rows
+from webtable.records.decoding import decode_keys, decode_rows
 from webtable.records.finding import FoundRecords
 from webtable.records.index import IndexedTable
 from webtable.records.index_reader import ReadCounts
@@ -204,9 +204,9 @@ class Collection(Generic[R]):
         pieces = self._reader.pieces(
             keys, reverse=reverse, ordered=ordered, limit=limit, keys_only=True
         )
-        plan, is_record = self._plan, self._reader.is_record
-        found = (decode_key(plan, row.key) for rows in pieces for row in rows if is_record(row))
-        return _part(found, offset, limit)
+        plan = self._plan
+        found = (decode_keys(plan, rows) for rows in pieces)
+        return _part(itertools.chain.from_iterable(found), offset, limit)
 
     # By an index
 

@@ -19,12 +19,13 @@ if TYPE_CHECKING:
 else:
     rows = compiled.load("webtable.records", "rows")
 
-__all__ = ["ABSENT", "COMPILED", "RowPlan", "decode_key", "decode_rows", "kind_of"]
+__all__ = ["ABSENT", "COMPILED", "RowPlan", "decode_key", "decode_keys", "decode_rows", "kind_of"]
 
 ABSENT = rows.ABSENT
 COMPILED = rows.COMPILED
 RowPlan = rows.RowPlan
 decode_key = rows.decode_key
+decode_keys = rows.decode_keys
 decode_rows = rows.decode_rows
 
 

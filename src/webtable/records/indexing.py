@@ -75,6 +75,12 @@ class FieldIndex:
         self._is_fixed = first.codec.width is not None
         if len(self.fields) == 1 and not (self.covers or self._needs_key):
             self._only = None if isinstance(first.codec, FloatCodec) else first.column
+        is_as_stored = not self.covers and not any(
+            field.is_key or isinstance(field.codec, FloatCodec) for field in self.fields
+        )
+        self._as_stored = [
+            (field.column, field.codec.width is not None) for field in self.fields if is_as_stored
+        ]
         self.index = Index(self.name, self._entries, columns=self._columns(), unique=by.unique)
 
     def _check(self) -> None:

@@ -76,7 +76,7 @@ class Record(msgspec.Struct, metaclass=RecordMeta):
     """The base of record classes; its attributes here are options of the class line.
 
     Attributes:
-        table: the table's name; a class without one can only be part of an `Entity`.
+        table: the table's name; a class without one can only be part of an `EntityTable`.
         partitions: how many partitions the table has, 16 if nothing is said; 1 to 65,536.
         partitioner: chooses the partition; a hash of the entity key if nothing is said.
         ttl: how long a record lives after it was put; for ever if nothing is said.

@@ -25,6 +25,7 @@ __all__ = [
     "UNSIGNED",
     "RowPlan",
     "decode_key",
+    "decode_keys",
     "decode_rows",
 ]
 
@@ -130,6 +131,22 @@ def decode_rows(plan: RowPlan, rows: Sequence[Row]) -> list[Any]:
             plan.fill(values, key)
         records.append(make(*values))
     return records
+
+
+def decode_keys(plan: RowPlan, rows: Sequence[Row]) -> list[Any]:
+    """Returns the keys of the rows that hold records.
+
+    Raises:
+        CorruptData: one does not decode.
+    """
+    places, marker = plan.places, plan.marker
+    found = []
+    for row in rows:
+        for cell in row.raw_cells:
+            if cell[0] in places or cell[0] == marker:
+                found.append(decode_key(plan, row.key))
+                break
+    return found
 
 
 def decode_key(plan: RowPlan, key: bytes) -> tuple[Any, ...]:
