@@ -134,7 +134,10 @@ class IndexHome:
             self._checked_ms = now
 
     def set_state(self, name: str, state: IndexState) -> None:
-        """Says, for every process, that an index is ready, or that it is to be built."""
+        """Says, for every process, that an index is ready, or that it is to be built.
+
+        A process that knows it as ready goes on reading it; open the table anew there.
+        """
         index = self.index(name)
         schema = self.store.describe_table(index.table)
         attributes = {**schema.attributes, state_setting(name): state}
