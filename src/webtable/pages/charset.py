@@ -27,6 +27,7 @@ __all__ = ["Decoded", "charset_of_label", "decode_page"]
 _META_BYTES = 1024
 _DETECTION_BYTES = 64 * 1024
 _FALLBACK = "windows-1252"
+_UNLIKE_ASCII = frozenset({"ISO-2022-JP", "UTF-16BE", "UTF-16LE"})
 
 # The standard's names, each with Python's codec and the labels that mean it.
 _CHARSETS = {
@@ -174,8 +175,9 @@ def decode_page(body: bytes, header_charset: str = "") -> Decoded:
             is_unknown = is_unknown or not charset
     if not charset:
         charset = _detected(body)
-    if charset == "UTF-8":
-        # The parser makes replacement characters itself.
+    # The parser makes replacement characters itself; and most pages in other charsets have
+    # nothing in them but ASCII.
+    if charset == "UTF-8" or (charset not in _UNLIKE_ASCII and body.isascii()):
         return Decoded(body[skip:] if skip else body, charset, is_unknown)
     text = body[skip:].decode(_CODECS[charset], "replace")
     return Decoded(text.encode("utf-8", "replace"), charset, is_unknown)

@@ -7,6 +7,7 @@ enough for that to hurt are looked through first (`webtable.pages.flattening`).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode
@@ -69,7 +70,7 @@ def parse_html(body: bytes, url: str, header_charset: str = "") -> Parsed:
     document = LexborHTMLParser(flat.html, options=_OPTIONS)
     title, robots = _head(document)
     # One search finds everything that has an address, in the order of the page.
-    nodes = document.css("[href]")
+    nodes = _Nodes(document.css("[href]"))
     base = _base(nodes, url)
     links = _links(nodes, url, Resolver(base))
     if links.are_cut:
@@ -86,6 +87,20 @@ def parse_html(body: bytes, url: str, header_charset: str = "") -> Parsed:
         to_itself=links.to_itself,
         notes=notes,
     )
+
+
+class _Nodes:
+    """Elements with an address, and what kind each is of.
+
+    Two lists, since many small tuples would keep Python's collector of garbage busy.
+    """
+
+    def __init__(self, nodes: list[LexborNode]) -> None:
+        self.nodes = nodes
+        self.kinds = [node.tag_id for node in nodes]
+
+    def __iter__(self) -> Iterator[tuple[int, LexborNode]]:
+        return zip(self.kinds, self.nodes, strict=True)
 
 
 def _head(document: LexborHTMLParser) -> tuple[str, str]:
@@ -110,17 +125,17 @@ def _head(document: LexborHTMLParser) -> tuple[str, str]:
     return text, ", ".join(filter(None, robots))
 
 
-def _base(nodes: list[LexborNode], url: str) -> str:
+def _base(nodes: _Nodes, url: str) -> str:
     """Returns the base URL of a page: the first base element counts, wherever it stands."""
-    for node in nodes:
-        if node.tag_id == _BASE:
-            return _optional_url(node.attributes.get("href") or "", url) or url
-    return url
+    if _BASE not in nodes.kinds:
+        return url
+    node = nodes.nodes[nodes.kinds.index(_BASE)]
+    return _optional_url(node.attributes.get("href") or "", url) or url
 
 
-def _canonical(nodes: list[LexborNode], base: str) -> str:
-    for node in nodes:
-        if node.tag_id == _LINK:
+def _canonical(nodes: _Nodes, base: str) -> str:
+    for kind, node in nodes:
+        if kind == _LINK:
             attributes = node.attributes
             if "canonical" in (attributes.get("rel") or "").lower().split():
                 return _optional_url(attributes.get("href") or "", base)
@@ -136,18 +151,19 @@ class _Links(NamedTuple):
     are_cut: bool
 
 
-def _links(nodes: list[LexborNode], url: str, resolve: Resolver) -> _Links:
+def _links(nodes: _Nodes, url: str, resolve: Resolver) -> _Links:
     """Returns the links of a page, each different line once. This is the hottest loop of all."""
     lines: dict[str, str] = {}
     hrefs = refused = to_itself = 0
     are_cut = False
-    for node in nodes:
-        kind = node.tag_id
+    known = resolve.known
+    for kind, node in nodes:
         if kind not in _LINKING:
             continue
         hrefs += 1
         attributes = node.attributes
-        target = resolve(attributes["href"] or "")
+        href = attributes["href"] or ""
+        target = known[href] if href in known else resolve(href)
         if target is None:
             refused += 1
         elif target == url:

@@ -49,7 +49,8 @@ def canonical(url: str) -> str:
 class Resolver:
     """Resolves links as they stand in a page, each different one once.
 
-    `base` is the canonical base URL of the page.
+    `base` is the canonical base URL of the page. `known` has what was resolved already; to look
+    there first is all that a tight loop needs to be faster.
     """
 
     def __init__(self, base: str) -> None:
@@ -58,13 +59,13 @@ class Resolver:
         slash = base.rindex("/", path_start, query if query >= 0 else len(base))
         self._base = base
         self._directory = base[: slash + 1]
-        self._known = _known_links(self._directory)
+        self.known = _known_links(self._directory)
         self._own: dict[str, str | None] = {}
 
     def __call__(self, href: str) -> str | None:
         """Returns the canonical URL that a link leads to; None where it leads to no page."""
         try:
-            return self._known[href]
+            return self.known[href]
         except KeyError:
             pass
         try:
@@ -81,9 +82,9 @@ class Resolver:
             # It may depend on more of the base than its directory, as `?q` and `https:` do.
             self._own[href] = url
             return url
-        if len(self._known) >= _KNOWN_LINKS:
-            self._known.clear()
-        url = self._known[href] = self._joined(found)
+        if len(self.known) >= _KNOWN_LINKS:
+            self.known.clear()
+        url = self.known[href] = self._joined(found)
         return url
 
     def _joined(self, found: re.Match[str]) -> str:
