@@ -31,7 +31,7 @@ from webtable.records.codecs import BadValue, escape, unescape
 from webtable.records.declaration import FAMILY, MARKER, Declaration, table_schema
 from webtable.records.kinds import KeyValue
 from webtable.records.ranges import KeyRange, RangeReader
-from webtable.records.recent import RecentDeletes
+from webtable.records.recent import recent_deletes
 from webtable.records.record import Record, declaration_of
 from webtable.store.model import Row
 from webtable.store.mutation import Check, CompareOp, Delete, Increment, Mutation, Put
@@ -112,7 +112,7 @@ class EntityTable:
         wanted = Wanted("the entity", table_schema(table), self._partitions.splits(), stored)
         self.table = open_table(store, wanted, create=create)
         self._reader = RangeReader(self.table, self._entity, is_remote=False)
-        self._deletes = RecentDeletes()
+        self._deletes = recent_deletes(store.location, table)
 
     # Reading
 

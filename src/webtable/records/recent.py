@@ -11,10 +11,15 @@ import threading
 import time
 from collections.abc import Iterable
 
-__all__ = ["RecentDeletes"]
+__all__ = ["RecentDeletes", "recent_deletes"]
 
 MOMENT_SECONDS = 0.002
 """Longer than a millisecond: after it the clock that stamped the marker shows a later one."""
+
+
+def recent_deletes(location: str, table: str) -> RecentDeletes:
+    """Returns what this process remembers of a table, by whatever object it is used."""
+    return _tables.setdefault((location, table), RecentDeletes())
 
 
 class RecentDeletes:
@@ -43,3 +48,6 @@ class RecentDeletes:
             is_meant = not self._rows.isdisjoint(rows)
         if is_meant:
             time.sleep(left)
+
+
+_tables: dict[tuple[str, str], RecentDeletes] = {}

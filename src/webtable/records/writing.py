@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, Protocol
+from typing import Protocol
 
 from webtable.records.index import Change, IndexedTable, RowState
-from webtable.records.recent import RecentDeletes
+from webtable.records.recent import recent_deletes
 from webtable.store.mutation import Delete, Durability, Put
 from webtable.store.table import Table
 
@@ -26,12 +26,9 @@ class RowWriter(Protocol):
 class PlainWriter:
     """Writes to a table without indexes."""
 
-    _recent: ClassVar[dict[tuple[str, str], RecentDeletes]] = {}
-
     def __init__(self, table: Table, location: str) -> None:
         self._table = table
-        # One for all collections of a table in this process.
-        self._deletes = self._recent.setdefault((location, table.name), RecentDeletes())
+        self._deletes = recent_deletes(location, table.name)
 
     def put(self, puts: Sequence[Put], durability: Durability) -> None:
         """Stores records."""
