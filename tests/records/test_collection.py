@@ -13,7 +13,7 @@ from typing import Any, assert_type
 import pytest
 
 from webtable import Scan, Store
-from webtable.errors import InvalidRequest
+from webtable.errors import InvalidRequest, SchemaMismatch
 from webtable.records import (
     Collection,
     EntityKey,
@@ -22,6 +22,8 @@ from webtable.records import (
     Key,
     Record,
     UInt16,
+    clean_ghosts,
+    find_ghosts,
     key_of,
 )
 from webtable.records.declaration import MARKER
@@ -303,3 +305,34 @@ def test_wrong_records_are_refused_and_nothing_is_written(
     with pytest.raises(InvalidRequest, match="is not a Visit"):
         visits.put(Link("a", "b"))  # type: ignore[arg-type]
     assert list(visits.scan(start=(own(""),), stop=(own("~"),))) == []
+
+
+def test_ghost_fields_are_found_and_cleaned(store: Store) -> None:
+    class Before(Record, table="evolving"):
+        key: Key[str]
+        text: str = ""
+        old: int | None = None
+
+    class After(Record, table="evolving"):
+        key: Key[str]
+        text: str = ""
+        new: str = "default"
+
+    Collection(store, Before).put_many([Before("a", "x", 1), Before("b", "y"), Before("c", "z", 3)])
+    records = Collection(store, After)
+    assert list(records.scan()) == [After("a", "x"), After("b", "y"), After("c", "z")]
+    (ghost,) = find_ghosts(store, After)
+    assert (ghost.name, ghost.records) == ("old", 2)
+    assert clean_ghosts(store, After) == [ghost]
+    assert find_ghosts(store, After) == []
+    assert list(records.scan()) == [After("a", "x"), After("b", "y"), After("c", "z")]
+
+
+def test_classes_that_disagree_cannot_share_a_table(store: Store) -> None:
+    class Other(Record, table="visits"):
+        site: EntityKey[str]
+        at: Key[int]
+
+    Collection(store, Visit)
+    with pytest.raises(SchemaMismatch, match="table 'visits' was made with key site: str"):
+        Collection(store, Other)
