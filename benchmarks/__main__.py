@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks import filters, hbase, records, store
+from benchmarks import filters, hbase, pages, records, store
 from benchmarks.harness import Bench
 
 GROUPS: dict[str, Callable[[Bench], None]] = {
@@ -18,6 +18,7 @@ GROUPS: dict[str, Callable[[Bench], None]] = {
     "filters": filters.run,
     "hbase": hbase.run,
     "records": records.run,
+    "pages": pages.run,
 }
 
 
