@@ -24,7 +24,7 @@ LINES: list[dict[str, Any]] = [
         "status": 301,
         "redirect": "/a",
         "last_modified": "2025-12-31T00:00:00Z",
-        "body_base64": base64.b64encode(b"caf\xe9").decode(),
+        "body_base64": base64.b64encode(b"\xe9t\xe9").decode(),
         "type": "text/plain",
         "charset": "latin1",
     },
@@ -52,7 +52,7 @@ def test_json_lines_are_read(is_packed: bool, tmp_path: Path) -> None:
     assert (b.status, b.body, b.digest, b.notes) == (404, None, "", ("body-absent",))
     assert isinstance(c, Capture)
     assert (c.status, c.location) == (301, "https://example.com/a")
-    assert (c.body, c.charset, c.fetched) == (b"caf\xe9", "latin1", FETCHED)
+    assert (c.body, c.charset, c.fetched) == (b"\xe9t\xe9", "latin1", FETCHED)
     assert c.last_modified == FETCHED - 86_400
 
 
