@@ -17,6 +17,7 @@ FACTS = {
     b"metadata:outlinks": b"7",
     b"metadata:inlinks": b"4",
     b"metadata:title": b"",
+    b"metadata:type": b"text/html",
 }
 
 
@@ -55,6 +56,12 @@ def test_what_is_not_known_has_no_entry() -> None:
     few = {b"metadata:url": URL.encode(), b"metadata:digest": b"", b"metadata:size": b""}
     found = entries(ReadableKeys(), few)
     assert [name for name, keys in found.items() if keys] == ["webtable_url_idx"]
+
+
+def test_links_of_what_is_not_good_html_do_not_count() -> None:
+    for other in ({b"metadata:status_code": b"404"}, {b"metadata:type": b"image/png"}):
+        found = entries(ReadableKeys(), {**FACTS, **other})["webtable_link_idx"]
+        assert [key for key, _ in found] == [b"inlinks_05_000000000004_com.example.docs_about"]
 
 
 def test_buckets_sort_by_size() -> None:

@@ -5,7 +5,8 @@ Each is a table of entries `ref:rowkey` = the row key of the page. With readable
     webtable_time_idx     20260901_com.example_about                    day of last_modified
     webtable_size_idx     0010KB_medium_000000004711_com.example_about  size in bytes
     webtable_link_idx     inlinks_05_000000000004_com.example_about     links to it, and
-                          outlinks_10_000000000007_com.example_about    links on it
+                          outlinks_10_000000000007_com.example_about    links on it, if
+                                                                        it is good HTML
     webtable_url_idx      9c1185a5c5e9fc54_com.example_about            MD5 of the URL
     webtable_domain_idx   com.example_20260901_com.example_about        registered domain, and day
     webtable_status_idx   200_com.example_about                         status
@@ -41,7 +42,9 @@ _URL, _MODIFIED, _SIZE, _STATUS, _DIGEST = (
     b"metadata:status_code",
     b"metadata:digest",
 )
-_COUNTS = {b"inlinks": b"metadata:inlinks", b"outlinks": b"metadata:outlinks"}
+_TYPE, _INLINKS, _OUTLINKS = b"metadata:type", b"metadata:inlinks", b"metadata:outlinks"
+_COUNTS = {b"inlinks": _INLINKS, b"outlinks": _OUTLINKS}
+HTML_TYPES = (b"text/html", b"application/xhtml+xml")
 
 
 def size_bucket(size: int) -> str:
@@ -109,9 +112,16 @@ def _by_size(facts: Facts) -> Iterator[bytes]:
 
 def _by_links(facts: Facts) -> Iterator[bytes]:
     for kind, column in _COUNTS.items():
+        # Errors, redirects and pictures link nowhere; who asks for dead ends does not mean them.
+        if column == _OUTLINKS and not _is_good_html(facts):
+            continue
         if value := facts.get(column):
             count = int(value)
             yield b"%b_%b" % (kind, f"{link_bucket(count)}_{count:0{_DIGITS}}".encode())
+
+
+def _is_good_html(facts: Facts) -> bool:
+    return facts.get(_STATUS, b"")[:1] == b"2" and facts.get(_TYPE) in HTML_TYPES
 
 
 def _by_url(facts: Facts) -> Iterator[bytes]:

@@ -170,7 +170,6 @@ class Questions:
             KeyRange(b"outlinks_00_", b"outlinks_00`"),
             limit,
             after,
-            is_wanted=_is_good_html,
         )
 
     def duplicates(self, *, limit: int = 20, after: str | None = None) -> Answer[Duplicates]:
