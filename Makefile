@@ -25,7 +25,7 @@ help: ## print this list
 
 setup: $(READY) ## make .venv with .venv/bin/webtable
 
-demo: setup ## make a small crawl, load it, and ask about it
+demo: setup ## load a small made-up crawl and ask about it
 	@tools/demo $(BIN)/webtable build/demo
 
 test: setup java ## the whole suite, on the embedded store and on a real HBase
