@@ -69,9 +69,10 @@ class ZstdMember:
                 return b""
             if len(self._start) < len(ZSTD_MAGIC):
                 return b""
-            self._frame = new_frame(self._dictionary)
             data, self._start = self._start, b""
         try:
+            if self._frame is None:
+                self._frame = new_frame(self._dictionary)
             return self._frame.decompress(data, max_length)
         except zstd.ZstdError as exc:
             raise ValueError(str(exc)) from exc

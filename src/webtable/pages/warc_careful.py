@@ -21,6 +21,7 @@ _VERSION = b"WARC/"
 _BEGIN = re.compile(rb"WARC/[01]\.\d{1,2}\r?\n")
 _MAX_HEADER_BYTES = 64 * 1024
 _WINDOW_BYTES = 256 * 1024
+_FOLLOWING_BYTES = 64
 _LENGTH = re.compile(r"\d{1,15}")
 
 Reopen = Callable[[Position], Stream]
@@ -86,11 +87,14 @@ class _Reading:
             size = end + 2
         if end < 0:
             return self._without_header(start)
-        text = stream.read(size)[:end].decode("utf-8", "replace")
+        header = stream.read(size)
+        text = header[:end].decode("utf-8", "replace")
         version, _, rest = text.partition("\n")
         headers = parse_headers(rest)
         length = headers.get("content-length", "")
         if _BEGIN.match(f"{version}\n".encode()) is None or not _LENGTH.fullmatch(length):
+            # The next record may begin within what was taken for this one's header.
+            stream.unread(header[len(_VERSION) :])
             self._drop_until_record()
             why = f"its length is {length[:40]!r}" if length else "it has no length"
             return self._skipped("bad-record", f"{why}, its first line {version[:40]!r}", start)
@@ -125,9 +129,12 @@ class _Reading:
         left -= stream.skip(left)
         if left:
             return self._cut_off(record, left, body_start)
-        following = stream.peek(4)
-        if following and not following.startswith((b"\r\n", b"\n", b"WARC")):
-            return self._wrong_length(record, body_start)
+        following = stream.peek(_FOLLOWING_BYTES)
+        # Two line ends are what the standard asks for; some writers have fewer, or more.
+        if not following.startswith(b"\r\n\r\n"):
+            rest = following.lstrip(b"\r\n")
+            if rest and not rest.startswith(_VERSION):
+                return self._wrong_length(record, body_start)
         self._skip_line_ends()
         return placed(item, stream.position)
 
