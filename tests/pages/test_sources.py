@@ -95,6 +95,12 @@ def test_a_damaged_member_costs_its_record_only(packing: str, tmp_path: Path) ->
     assert urls(items) == ["0", "1", "damaged", "3", "4", "5"]
 
 
+def test_a_member_with_a_damaged_header_costs_its_record_only(tmp_path: Path) -> None:
+    packed = [bytearray(gzip.compress(each)) for each in PAGES]
+    packed[2][3] = 4  # says that a field follows, whose length is then far too large
+    assert urls(read(tmp_path / "crawl", b"".join(packed))) == ["0", "1", "damaged", "3", "4", "5"]
+
+
 def test_a_checksum_that_is_wrong_is_seen(tmp_path: Path) -> None:
     packed = [bytearray(gzip.compress(each)) for each in PAGES]
     packed[2][-6] ^= 255

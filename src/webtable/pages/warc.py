@@ -4,8 +4,9 @@ FastWARC takes a file as it is: it says nothing about a body that is cut off, a 
 wrong and leads into the next record, or a member with several records, whose places it gives
 wrong. So it is believed only where all is as it should be: every record has a type and a
 length, its block has that length, and each begins where a member does, behind the one before. A
-record is given out when the second one behind it was found in its place. At the first doubt the
-careful reader (`webtable.pages.warc_careful`) takes over, from the first record not given out.
+record is given out when the second one behind it was found in its place. At the first doubt, and
+for the last records of a file, the careful reader (`webtable.pages.warc_careful`) takes over,
+from the first record not given out.
 """
 
 from __future__ import annotations
@@ -54,14 +55,12 @@ def read_warc(path: Path, source: str, start: Position) -> Iterator[Capture | Sk
                 if len(held) > _AHEAD:
                     start = held[0].after
                     yield held.popleft()
-            if held:
-                placed(held[-1], Position(file.seek(0, os.SEEK_END)))
     # FastWARC has no errors of its own for damaged files, and says with ValueError that text is
-    # not text.
+    # not text. That a file ends too early it does not say at all: so the last records are read
+    # with care in any case.
     except (_Doubt, OSError, ValueError):
-        held.clear()
-        yield from _careful_items(path, source, start)
-    yield from held
+        pass
+    yield from _careful_items(path, source, start)
 
 
 def _fast_items(file: BinaryIO, source: str, start: Position) -> Iterator[Capture | Skipped]:
@@ -72,7 +71,7 @@ def _fast_items(file: BinaryIO, source: str, start: Position) -> Iterator[Captur
     file.seek(start.offset)
     for number, record in enumerate(ArchiveIterator(file, parse_http=False)):
         offset = record.stream_pos
-        # How a file is packed shows at its beginning, and the check is not for nothing.
+        # How a file is packed shows at its beginning, and the check costs some time.
         if number < _CHECKED_RECORDS:
             raw = os.pread(descriptor, _TRIED_BYTES, offset)
             if not _begins_record(raw, is_packed=is_packed):
