@@ -6,12 +6,19 @@ With `WEBTABLE_TEST_HBASE=hbase://…` the tests use that cluster instead and st
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 
 import pytest
 
 from webtable.cluster.hbase_state import ClusterSettings
 from webtable.cluster.local_hbase import LocalHBase
+
+
+# A run in the background of a script is started with Ctrl-C switched off, and what it starts would
+# be, too; but what Ctrl-C does is a part of what is tested.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
