@@ -14,7 +14,6 @@ import pytest
 from webtable.cluster.hbase_state import ClusterSettings
 from webtable.cluster.local_hbase import LocalHBase
 
-
 # A run in the background of a script is started with Ctrl-C switched off, and what it starts would
 # be, too; but what Ctrl-C does is a part of what is tested.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
