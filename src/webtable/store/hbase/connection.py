@@ -114,6 +114,11 @@ class Call:
         return Answer(message, frame, len(frame) - self._block_bytes)
 
     @property
+    def error(self) -> RpcError | None:
+        """Why there will be no answer, if that is known by now."""
+        return self._error
+
+    @property
     def is_settled(self) -> bool:
         """Whether its answer has come, or will not come."""
         return self._frame is not None or self._error is not None
@@ -190,7 +195,7 @@ class Connection:
         """Sends a call and returns without waiting for its answer.
 
         Raises:
-            RpcError: the connection is closed. One that breaks now is told to who waits.
+            RpcError: it could not be sent. What breaks later is told to who waits.
         """
         call_id = next(self._ids) & 0x7FFFFFFF
         call = Call(self, call_id, request_frame(call_id, method, request, timeout, cells))
@@ -206,6 +211,8 @@ class Connection:
             raise ConnectionLost(f"connection to {self.server} is closed", self.server)
         self._outbox.append(call)
         self._send_out(timeout)
+        if not self.is_open and call.error is not None:
+            raise call.error
         return call
 
     def call(
