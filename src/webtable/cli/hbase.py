@@ -15,7 +15,7 @@ from typing import Any, TypeVar, get_args
 import click
 import msgspec
 
-from webtable.cli.options import Format, format_option
+from webtable.cli.options import Format, format_option, idle_store_option
 from webtable.cli.output import Column, print_items, talk
 from webtable.cluster.hbase_state import ClusterSettings, ClusterStatus, ProfileName, Storage
 from webtable.cluster.local_hbase import LocalHBase
@@ -50,14 +50,7 @@ def _cluster_options(function: _Command) -> _Command:
         show_envvar=True,
         help="Where the cluster has its data, settings and logs.",
     )
-    store = click.option(
-        "--store",
-        metavar="LOCATION",
-        envvar="WEBTABLE_STORE",
-        expose_value=False,
-        help="Every command takes this; here it has no effect.",
-    )
-    return folder(store(format_option(function)))
+    return folder(idle_store_option(format_option(function)))
 
 
 @click.group(short_help="Run a real HBase on this machine, for trying and for tests.")

@@ -18,6 +18,7 @@ __all__ = [
     "Format",
     "RowKey",
     "format_option",
+    "idle_store_option",
     "limit_option",
     "open_for_reading",
     "open_for_writing",
@@ -47,6 +48,17 @@ def store_option(function: _Command) -> _Command:
         show_default=True,
         show_envvar=True,
         help="A directory, hbase://HOST or hbase+masters://HOST.",
+    )(function)
+
+
+def idle_store_option(function: _Command) -> _Command:
+    """Gives a command that works on no store the option `--store` all the same."""
+    return click.option(
+        "--store",
+        metavar="LOCATION",
+        envvar="WEBTABLE_STORE",
+        expose_value=False,
+        help="Every command takes this; here it has no effect.",
     )(function)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from webtable.cli.options import idle_store_option
 from webtable.errors import AlreadyExists, InvalidRequest
 from webtable.pages.sample import write_sample
 
@@ -23,8 +24,11 @@ __all__ = ["sample"]
     help="The day after the newest of its three crawls.  [default: today]",
 )
 @click.option("--overwrite", is_flag=True, help="Write over a file that is there.")
+@idle_store_option
 def sample(out: Path, pages: int, seed: int, until: datetime | None, *, overwrite: bool) -> None:
     """Write a made-up crawl of N pages to the file OUT, as WARC packed by gzip.
+
+    No store is touched; `webtable load` puts it into one.
 
     It has several domains, three crawls of each page, errors, redirects, the same page twice,
     many charsets. The same N, seed and day give the same bytes.
