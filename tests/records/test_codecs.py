@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webtable.records.codecs import BadValue, Codec, escape, unescape
+from webtable.records.codecs import BadValue, Codec
 from webtable.records.declaration import Declaration
 from webtable.records.kinds import (
     EntityKey,
@@ -30,6 +30,7 @@ from webtable.records.kinds import (
     field_type,
 )
 from webtable.records.record import Record, declaration_of
+from webtable.store.escaping import escape, unescape
 
 
 class Level(IntEnum):

@@ -14,7 +14,7 @@ import click
 import msgspec
 
 from webtable.cli.options import Format, format_option, open_for_writing, store_option
-from webtable.cli.output import Column, print_items, talk
+from webtable.cli.output import print_item, talk
 from webtable.pages.captures import EXPECTED_REASONS, REASONS, Position, Skipped
 from webtable.pages.ingest import Loader, LoadReport
 from webtable.pages.parsing import parse_stored
@@ -177,13 +177,6 @@ def _print(report: LoadReport, form: Format) -> None:
     item = msgspec.to_builtins(report)
     item["seconds"] = round(report.seconds, 3)
     item["pages_per_second"] = round(report.pages_per_second, 1)
-    if form == "json":
-        sys.stdout.write(json.dumps(item, ensure_ascii=False, indent=2) + "\n")
-    elif form == "table":
-        width = max(map(len, _KEYS))
-        item["skipped"] = sum(report.skipped.values())
-        for key in _KEYS:
-            click.echo(f"{click.style(key.ljust(width), bold=True)}  {item[key]:,}")
-    else:
-        item["skipped"] = sum(report.skipped.values())
-        print_items([item], tuple(Column(key, key) for key in _KEYS), form)
+    shown = {key: item[key] for key in _KEYS}
+    shown["skipped"] = sum(report.skipped.values())
+    print_item(item, form, shown=shown)

@@ -17,7 +17,16 @@ import click
 
 from webtable.cli.options import Format
 
-__all__ = ["Column", "Item", "page_of", "print_items", "show_bytes", "show_size", "talk"]
+__all__ = [
+    "Column",
+    "Item",
+    "page_of",
+    "print_item",
+    "print_items",
+    "show_bytes",
+    "show_size",
+    "talk",
+]
 
 Item: TypeAlias = Mapping[str, object]
 T = TypeVar("T")
@@ -62,6 +71,25 @@ def print_items(
     if next_key is not None and form != "json":
         word = "behind" if go_on == "--after" else "from"
         talk(f"there is more, {word} '{next_key}'; see {go_on} and --limit")
+
+
+def print_item(item: Item, form: Format, *, shown: Item | None = None) -> None:
+    """Prints one thing to stdout: in a table a line for each of its keys.
+
+    Args:
+        shown: what people see instead, where that is not all, or not the same.
+    """
+    if form == "json":
+        sys.stdout.write(_json(item, indent=2) + "\n")
+        return
+    flat = item if shown is None else shown
+    if form == "table":
+        width = max(map(len, flat))
+        for key, value in flat.items():
+            text = _cell(value, "count" if isinstance(value, int) else "text") or "-"
+            click.echo(f"{click.style(key.ljust(width), bold=True)}  {text}")
+        return
+    print_items([flat], tuple(Column(key, key) for key in flat), form)
 
 
 def page_of(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 
 import click
@@ -15,13 +14,12 @@ from webtable.cli.options import (
     open_for_reading,
     store_option,
 )
-from webtable.cli.output import Column, Item, print_items, talk
+from webtable.cli.output import Column, Item, print_item, print_items, talk
 from webtable.cli.page_answers import Moment, answer_options, cursor, print_answer
 from webtable.errors import NotFound
 from webtable.pages.cells import encode_time
 from webtable.pages.compare import compare
 from webtable.pages.history import CaptureNote, counting
-from webtable.pages.page import Page
 from webtable.pages.parsing import parse_stored
 from webtable.pages.queries import Questions
 from webtable.pages.table import PageTable
@@ -96,7 +94,7 @@ def page(
             return
         found = pages.page(url)
         assert found is not None
-        _print_page(found, form)
+        print_item(msgspec.structs.asdict(found), form)
 
 
 @click.command(short_help="Show what changed between two versions of a page.")
@@ -129,10 +127,7 @@ def diff(url: str, location: str, form: Format, *, old: int | None, new: int | N
         "links_gained": [link._asdict() for link in found.gained],
         "links_lost": [link._asdict() for link in found.lost],
     }
-    if form == "json":
-        sys.stdout.write(json.dumps(item, ensure_ascii=False, indent=2) + "\n")
-    else:
-        print_items([item], tuple(Column(key, key) for key in item), form)
+    print_item(item, form)
 
 
 @click.command(short_help="List the pages of a domain or a directory.")
@@ -161,18 +156,6 @@ def pages(
                 domain, with_subdomains=subdomains, limit=limit, after=cursor(after)
             )
     print_answer(answer, form, explain)
-
-
-def _print_page(found: Page, form: Format) -> None:
-    item = msgspec.structs.asdict(found)
-    if form == "json":
-        sys.stdout.write(json.dumps(item, ensure_ascii=False, indent=2) + "\n")
-    elif form == "table":
-        width = max(map(len, item))
-        for key, value in item.items():
-            click.echo(f"{click.style(key.ljust(width), bold=True)}  {_plain(value)}")
-    else:
-        print_items([item], tuple(Column(key, key) for key in item), form)
 
 
 def _print_body(pages: PageTable, url: str, as_of: int | None) -> None:
@@ -207,7 +190,3 @@ def _capture_item(note: CaptureNote) -> Item:
         "redirect": note.redirect,
         "revisit": note.is_revisit,
     }
-
-
-def _plain(value: object) -> str:
-    return "-" if value is None or value == "" else str(value)

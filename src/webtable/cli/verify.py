@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import sys
-
 import click
 
 from webtable.cli.options import (
@@ -14,7 +11,7 @@ from webtable.cli.options import (
     open_for_writing,
     store_option,
 )
-from webtable.cli.output import Column, print_items, show_bytes, talk
+from webtable.cli.output import Column, print_item, print_items, show_bytes, talk
 from webtable.pages.checking import PageReport, verify_pages
 from webtable.pages.parsing import parse_stored
 from webtable.pages.table import PageTable
@@ -23,7 +20,6 @@ from webtable.records.upkeep import build
 __all__ = ["index", "verify"]
 
 DIFFERENT = 6
-_KEYS = ("pages", "differences", "missing", "pending", "leftovers", "young")
 
 
 @click.command(short_help="Check that pages and indexes agree; mend what does not.")
@@ -61,15 +57,9 @@ def _print(report: PageReport, form: Format) -> None:
         {"row_key": show_bytes(each.row), "url": each.url, "what": each.what}
         for each in report.examples
     ]
+    print_item({**item, "examples": examples}, form, shown=item)
     if form == "json":
-        whole = {**item, "examples": examples}
-        sys.stdout.write(json.dumps(whole, ensure_ascii=False, indent=2) + "\n")
         return
-    if form == "table":
-        for key in _KEYS:
-            click.echo(f"{click.style(key.ljust(11), bold=True)}  {item[key]:,}")
-    else:
-        print_items([item], tuple(Column(key, key) for key in item), form)
     for each, example in zip(report.examples, examples, strict=True):
         mended = "mended: " if each.is_mended else ""
         talk(f"{mended}{example['row_key']}: {each.what}")

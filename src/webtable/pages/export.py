@@ -14,7 +14,7 @@ from webtable.pages.cells import encode_time
 from webtable.pages.charset import decode_page
 from webtable.pages.history import CaptureNote
 from webtable.pages.keys import is_address
-from webtable.pages.page import Page
+from webtable.pages.page import Page, PageContent
 from webtable.pages.table import PageTable
 from webtable.pages.urls import split_url
 from webtable.pages.warc_writing import Answer, CrawlWriter
@@ -57,8 +57,8 @@ def export_warc(pages: PageTable, urls: Iterable[str], out: BinaryIO) -> ExportR
     report = ExportReport()
     writer = CrawlWriter(out)
     for url, page in _known(pages, urls, report):
-        for note in pages.captures(url):
-            answer = _answer(pages, page, note)
+        for content in pages.contents(url):
+            answer = _answer(page, content)
             if answer is None:
                 report.bodiless += 1
             else:
@@ -117,12 +117,9 @@ def _known(
             yield url, page
 
 
-def _answer(pages: PageTable, page: Page, note: CaptureNote) -> Answer | None:
+def _answer(page: Page, content: PageContent) -> Answer | None:
     """Returns a capture as a record; None where its body is not to be had."""
-    content = pages.content(page.url, note.time)
-    body = None
-    if content is not None and content.note.digest == note.digest:
-        body = content.body
+    note, body = content
     if body is None and not note.is_revisit:
         return None
     repeats = (page.url, note.time) if note.is_revisit else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypedDict, Unpack
 
 from webtable.errors import AlreadyExists, FormatVersionError, InvalidRequest, NotFound
@@ -164,17 +164,18 @@ class PageTable:
         Raises:
             BatchError: some pages were not written; it names their positions.
         """
+        keys = [self.keys.row_key(capture.url) for capture in captures]
         by_row: dict[bytes, list[NewCapture]] = {}
-        for capture in captures:
-            by_row.setdefault(self.keys.row_key(capture.url), []).append(capture)
+        for row, capture in zip(keys, captures, strict=True):
+            by_row.setdefault(row, []).append(capture)
         writes = {
             row: RowWrite(self.rows.table, self._schema, mine, self._parse)
             for row, mine in by_row.items()
         }
         self.rows.write_many(list(writes.items()), also=also)
         return [
-            writes[self.keys.row_key(each.url)].outcomes[each.note.time, each.note.digest]
-            for each in captures
+            writes[row].outcomes[each.note.time, each.note.digest]
+            for row, each in zip(keys, captures, strict=True)
         ]
 
     # Reading
@@ -202,6 +203,14 @@ class PageTable:
         if note is None:
             return None
         return PageContent(note, self._version(row, BODY, history.bodies, note.time, note.digest))
+
+    def contents(self, url: str) -> Iterator[PageContent]:
+        """Yields every capture of a page, the oldest first, with its body where that is stored."""
+        row = self.keys.row_key(url)
+        history = read_history(self.rows.table, row)
+        for _, note in sorted(history.notes.items()):
+            body = self._version(row, BODY, history.bodies, note.time, note.digest)
+            yield PageContent(note, body)
 
     def links(self, url: str, as_of: int | None = None) -> list[Link] | None:
         """Returns the links of a page as it was at a second, the newest one by default.

@@ -49,8 +49,6 @@ __all__ = [
     "ListCodec",
     "TextCodec",
     "UuidCodec",
-    "escape",
-    "unescape",
 ]
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -61,27 +59,6 @@ _LENGTH_BYTES: Final = 4
 
 class BadValue(ValueError):
     """A value that a codec cannot encode, or bytes that it cannot decode; says why."""
-
-
-def escape(part: bytes) -> bytes:
-    r"""Returns the part without any 00, in the same order as unescaped parts have.
-
-    >>> escape("com.example".encode()), escape(b"\x00\x01\x02")
-    (b'com.example', b'\x01\x01\x01\x02\x02')
-    """
-    if b"\x01" in part:
-        part = part.replace(b"\x01", b"\x01\x02")
-    if b"\x00" in part:
-        part = part.replace(b"\x00", b"\x01\x01")
-    return part
-
-
-def unescape(part: bytes) -> bytes:
-    """Returns what `escape` was given."""
-    if b"\x01" in part:
-        # A run of 01 begins with the first byte of a pair, so no pair is found out of step.
-        part = part.replace(b"\x01\x01", b"\x00").replace(b"\x01\x02", b"\x01")
-    return part
 
 
 class Codec(ABC):

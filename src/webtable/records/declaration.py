@@ -9,9 +9,10 @@ import msgspec
 
 from webtable.errors import CorruptData, InvalidRequest
 from webtable.records import decoding
-from webtable.records.codecs import BadValue, Codec, escape
+from webtable.records.codecs import BadValue, Codec
 from webtable.records.kinds import FieldType
 from webtable.records.partition import Partitions
+from webtable.store.escaping import escape
 from webtable.store.mutation import Put
 from webtable.store.schema import Family, TableSchema
 

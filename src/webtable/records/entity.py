@@ -27,12 +27,13 @@ from typing import Any, TypeVar
 
 from webtable.errors import CheckFailed, CorruptData, InvalidRequest
 from webtable.records.catalog import Stored, Wanted, open_table
-from webtable.records.codecs import BadValue, escape, unescape
+from webtable.records.codecs import BadValue
 from webtable.records.declaration import FAMILY, MARKER, Declaration, table_schema
 from webtable.records.kinds import KeyValue
 from webtable.records.ranges import KeyRange, RangeReader
 from webtable.records.recent import recent_deletes
 from webtable.records.record import Record, declaration_of
+from webtable.store.escaping import escape, unescape
 from webtable.store.model import Row
 from webtable.store.mutation import Check, CompareOp, Delete, Increment, Mutation, Put
 from webtable.store.store import Store

@@ -19,12 +19,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from webtable.errors import CorruptData, InvalidRequest
-from webtable.records.codecs import BadValue, FloatCodec, escape
+from webtable.records.codecs import BadValue, FloatCodec
 from webtable.records.declaration import Declaration, Field
 from webtable.records.decoding import decode_key
 from webtable.records.index import Entry, Facts, Index
 from webtable.records.kinds import KeyValue
 from webtable.records.ranges import tuple_bounds
+from webtable.store.escaping import escape
 from webtable.store.scan import Scan
 
 __all__ = ["Covered", "FieldIndex", "IndexBy"]

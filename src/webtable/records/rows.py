@@ -11,7 +11,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from webtable.errors import CorruptData
-from webtable.records.codecs import BadValue, Codec, unescape
+from webtable.records.codecs import BadValue, Codec
+from webtable.store.escaping import unescape
 from webtable.store.model import Row
 
 __all__ = [

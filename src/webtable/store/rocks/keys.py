@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from webtable.store.escaping import escape, unescape
 from webtable.store.model import MAX_TIMESTAMP, CellType
 
 __all__ = [
@@ -44,26 +45,6 @@ __all__ = [
 FORMAT_VERSION: Final = 1
 SUFFIX_BYTES: Final = 9
 TAGGED: Final = 5
-
-
-def escape(part: bytes) -> bytes:
-    r"""Returns the part without any 00, in the same order as unescaped parts have.
-
-    >>> escape(b"com.example"), escape(bytes([0, 1, 2]))
-    (b'com.example', b'\x01\x01\x01\x02\x02')
-    """
-    if b"\x01" in part:
-        part = part.replace(b"\x01", b"\x01\x02")
-    if b"\x00" in part:
-        part = part.replace(b"\x00", b"\x01\x01")
-    return part
-
-
-def unescape(part: bytes) -> bytes:
-    """Returns what `escape` was given."""
-    if b"\x01" in part:
-        part = part.replace(b"\x01\x01", b"\x00").replace(b"\x01\x02", b"\x01")
-    return part
 
 
 def encode_suffix(timestamp: int, kind: int) -> bytes:
