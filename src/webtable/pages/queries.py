@@ -8,11 +8,11 @@ from __future__ import annotations
 import heapq
 import itertools
 from collections.abc import Callable, Iterator
-from typing import Generic, TypeVar
 
 import msgspec
 
 from webtable.errors import InvalidRequest
+from webtable.pages.bounded import Answer, Explained, after_key, bounded
 from webtable.pages.keys import KeyRange, SaltedKeys, is_under, reversed_host
 from webtable.pages.page import Page, page_of
 from webtable.pages.table import PageTable
@@ -22,28 +22,10 @@ from webtable.store.scan import Scan
 
 __all__ = ["Answer", "Duplicates", "Explained", "Questions"]
 
-T = TypeVar("T")
-
 _METADATA = b"metadata"
 _HTML = ("text/html", "application/xhtml+xml")
 _FEW = 8
 _SALTS = tuple(b"%02x:" % number for number in range(256))
-
-
-class Explained(msgspec.Struct):
-    """What an answer has cost.
-
-    Attributes:
-        index: the index that was read; empty where the pages themselves were.
-        entries: entries of the index that were read.
-        rows: rows of pages that were read.
-        is_scan: whether pages were read that the answer does not show because there is no index.
-    """
-
-    index: str = ""
-    entries: int = 0
-    rows: int = 0
-    is_scan: bool = False
 
 
 class Duplicates(msgspec.Struct):
@@ -51,24 +33,6 @@ class Duplicates(msgspec.Struct):
 
     digest: str
     pages: list[Page]
-
-
-class Answer(msgspec.Struct, Generic[T]):
-    """Some pages, and how to go on.
-
-    Attributes:
-        items: at most as many as were asked for.
-        next: what to give as `after` for those that follow; None where there are none.
-    """
-
-    items: list[T]
-    next: str | None
-    explained: Explained
-
-    @property
-    def is_truncated(self) -> bool:
-        """Whether there is more; exact."""
-        return self.next is not None
 
 
 class Questions:
@@ -175,7 +139,7 @@ class Questions:
     def duplicates(self, *, limit: int = 20, after: str | None = None) -> Answer[Duplicates]:
         """Returns the groups of pages that have the same body, which is not empty, by digest."""
         name = "webtable_digest_idx"
-        hits = self._hits(name, KeyRange(_after(after), b"\xff"), reverse=False)
+        hits = self._hits(name, KeyRange(after_key(after), b"\xff"), reverse=False)
         checked = self._pages.rows.check_hits(name, _groups(hits, self._skip))
 
         def found() -> Iterator[tuple[str, Duplicates]]:
@@ -190,7 +154,7 @@ class Questions:
                 if len(same) > 1:
                     yield keys[-1], Duplicates(digest, list(same))
 
-        answer = _bounded(found(), limit, Explained(index=name))
+        answer = bounded(found(), limit, Explained(index=name))
         answer.explained.entries = checked.counts.entries
         answer.explained.rows = checked.counts.rows
         return answer
@@ -243,7 +207,7 @@ class Questions:
         is_scan: bool = False,
     ) -> Answer[Page]:
         explained = Explained(is_scan=is_scan)
-        table, start = self._pages.rows.table, _after(after)
+        table, start = self._pages.rows.table, after_key(after)
 
         def found() -> Iterator[tuple[str, Page]]:
             for low, high in ranges:
@@ -256,13 +220,13 @@ class Questions:
                     if page is not None and is_wanted(page):
                         yield row.key.decode("latin-1"), page
 
-        return _bounded(found(), limit, explained)
+        return bounded(found(), limit, explained)
 
     def _by_rows(
         self, scan: Scan, is_wanted: Callable[[Row, Page], bool], limit: int, after: str | None
     ) -> Answer[Page]:
         explained = Explained(is_scan=True)
-        scan = msgspec.structs.replace(scan, start=_after(after))
+        scan = msgspec.structs.replace(scan, start=after_key(after))
 
         def found() -> Iterator[tuple[str, Page]]:
             for row in self._pages.rows.table.scan(scan):
@@ -271,7 +235,7 @@ class Questions:
                 if page is not None and is_wanted(row, page):
                     yield row.key.decode("latin-1"), page
 
-        return _bounded(found(), limit, explained)
+        return bounded(found(), limit, explained)
 
     def _by_index(
         self,
@@ -288,7 +252,7 @@ class Questions:
             if reverse:
                 stop = min(stop, after.encode("latin-1"))
             else:
-                start = max(start, _after(after))
+                start = max(start, after_key(after))
         hits = self._hits(name, KeyRange(start, stop), reverse=reverse)
         # With nothing to sort out afterwards, no more rows are read than are shown.
         most = Scan(limit=limit + 1) if is_wanted is None and limit > 0 else None
@@ -301,7 +265,7 @@ class Questions:
                 if page is not None and (is_wanted is None or is_wanted(page)):
                     yield hit.key[skip:].decode("latin-1"), page
 
-        answer = _bounded(found(), limit, Explained(index=name))
+        answer = bounded(found(), limit, Explained(index=name))
         answer.explained.entries = checked.counts.entries
         answer.explained.rows = checked.counts.rows
         return answer
@@ -327,27 +291,9 @@ def _is_good_html(page: Page) -> bool:
     return 200 <= page.status <= 299 and page.type in _HTML
 
 
-def _after(cursor: str | None) -> bytes:
-    """Returns the first key behind a cursor."""
-    return b"" if cursor is None else cursor.encode("latin-1") + b"\0"
-
-
 def _groups(hits: Iterator[Hit], skip: int) -> Iterator[Hit]:
     """Yields the entries that share a digest with another one."""
     for _, group in itertools.groupby(hits, key=lambda hit: hit.key[skip:].partition(b"_")[0]):
         same = list(group)
         if len(same) > 1:
             yield from same
-
-
-def _bounded(found: Iterator[tuple[str, T]], limit: int, explained: Explained) -> Answer[T]:
-    if limit < 1:
-        raise InvalidRequest(f"limit {limit} is less than 1", hint="ask for at least one")
-    items: list[T] = []
-    last = ""
-    for cursor, page in found:
-        if len(items) == limit:
-            return Answer(items, last, explained)
-        items.append(page)
-        last = cursor
-    return Answer(items, None, explained)
