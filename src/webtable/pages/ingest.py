@@ -3,7 +3,8 @@
 Files are read and parsed by worker processes; this one stores. In an embedded store each batch is
 one commit, with the position in its file, so that a load that was killed goes on exactly there; on
 a cluster the position is written behind the batch, and some captures may be stored twice, which
-changes nothing.
+changes nothing. Positions are forgotten when all files are done: to load a file again reads it
+again.
 """
 
 from __future__ import annotations
@@ -58,6 +59,11 @@ class LoadReport(msgspec.Struct):
     pages_per_second: float = 0.0
     failed: dict[str, str] = {}
 
+    def took(self, seconds: float) -> None:
+        """Notes how long it took so far."""
+        self.seconds = seconds
+        self.pages_per_second = self.captures / seconds if seconds else 0.0
+
 
 class Loader:
     """Loads files into a store of pages.
@@ -85,6 +91,7 @@ class Loader:
         self._ttl = None if family is None else family.ttl_seconds
         self._seen: set[bytes] = set()
         self._rows: dict[str, bytes] = {}
+        self._finished: list[bytes] = []
         self.report = LoadReport()
 
     def load(self, paths: Sequence[str]) -> LoadReport:
@@ -96,13 +103,18 @@ class Loader:
             RetryableError, StorageError: the store failed. What was loaded until then is stored.
         """
         began = time.monotonic()
-        report = self.report
+        report, hook = self.report, self._pages.hook
         for batch in self._batches([Task(path, self._start_of(path)) for path in paths]):
             self._store(batch)
-            report.seconds = time.monotonic() - began
+            if hook is not None:
+                hook.settle(is_last=False)
             report.pages = len(self._seen)
-            report.pages_per_second = report.captures / report.seconds if report.seconds else 0.0
+            report.took(time.monotonic() - began)
             self._on_progress(batch.path, batch.after)
+        if hook is not None:
+            hook.settle(is_last=True)
+            report.took(time.monotonic() - began)
+        self._forget_positions()
         return report
 
     def _batches(self, tasks: list[Task]) -> Iterator[Batch]:
@@ -132,8 +144,14 @@ class Loader:
         if row is None or batch.error is not None:
             return []
         if batch.is_last:
-            return [Delete(row)]
+            self._finished.append(row)
         return [Put(row, {_POSITION: msgspec.json.encode(batch.after)})]
+
+    def _forget_positions(self) -> None:
+        with self._settings.batch() as mutations:
+            for row in self._finished:
+                mutations.add(Delete(row))
+        self._finished.clear()
 
     # Batches
 

@@ -10,6 +10,7 @@ from webtable.errors import AlreadyExists, FormatVersionError, InvalidRequest, N
 from webtable.pages import schema
 from webtable.pages.captures import Link, links_of_text
 from webtable.pages.history import CaptureNote, counting, visible_at
+from webtable.pages.hooks import PageHook
 from webtable.pages.indexes import page_indexes
 from webtable.pages.keys import SALT_SPLITS, KeyScheme, SaltedKeys, key_scheme
 from webtable.pages.page import NewCapture, Outcome, Page, PageContent, page_of
@@ -60,6 +61,7 @@ class PageTable:
         profile: how long versions are kept.
         suffixes: the public suffix list that the store was made with.
         rows: the main table with its indexes.
+        hook: is told of every capture that is stored.
     """
 
     def __init__(self, settings: PageSettings, rows: IndexedTable, parse: Parse) -> None:
@@ -68,6 +70,7 @@ class PageTable:
         self.profile = settings.profile
         self.suffixes = settings.suffixes
         self.rows = rows
+        self.hook: PageHook | None = None
         self._parse = parse
         self._schema = self.store.describe_table(TABLE)
 
@@ -172,11 +175,38 @@ class PageTable:
             row: RowWrite(self.rows.table, self._schema, mine, self._parse)
             for row, mine in by_row.items()
         }
-        self.rows.write_many(list(writes.items()), also=also)
+        self._write(captures, writes, also)
         return [
             writes[row].outcomes[each.note.time, each.note.digest]
             for row, each in zip(keys, captures, strict=True)
         ]
+
+    def _write(
+        self,
+        captures: Sequence[NewCapture],
+        writes: Mapping[bytes, RowWrite],
+        also: Sequence[tuple[str, Mutation]],
+    ) -> None:
+        items, hook = list(writes.items()), self.hook
+        if hook is None:
+            self.rows.write_many(items, also=also)
+        elif self.store.capabilities.atomic_commits:
+
+            def together() -> list[tuple[str, Mutation]]:
+                changes = [write.links for write in writes.values() if write.links is not None]
+                return [*also, *hook.together(changes)]
+
+            try:
+                self.rows.write_many(items, also=together)
+            except BaseException:
+                hook.forget()
+                raise
+        else:
+            begun = hook.begin(captures)
+            for write in writes.values():
+                write.guard = begun.check
+            self.rows.write_many(items, also=also)
+            hook.finish(begun)
 
     # Reading
 

@@ -22,6 +22,7 @@ from webtable.pages.history import (
     versions_to_put,
     visible_at,
 )
+from webtable.pages.hooks import LinksChange
 from webtable.pages.page import NewCapture, Outcome, PageInfo, info_of, metadata_of
 from webtable.records.index import Change, RowState
 from webtable.store.model import Row
@@ -82,12 +83,15 @@ def history_of(found: Row | None) -> RowHistory:
 class RowWrite:
     """Stores captures of one page; called with the row as it was read, at every attempt anew.
 
-    `outcomes` says, after the last attempt, what each capture was.
+    `outcomes` says, after the last attempt, what each capture was, and `links` what became of the
+    page's links, None where they are as they were. `guard` is called before every attempt.
     """
 
     def __init__(
         self, table: Table, described: TableSchema, captures: Sequence[NewCapture], parse: Parse
     ) -> None:
+        self.guard: Callable[[], None] | None = None
+        self.links: LinksChange | None = None
         self._table = table
         self._schema = described
         self._captures = sorted(captures, key=lambda each: (each.note.time, each.note.digest))
@@ -101,6 +105,8 @@ class RowWrite:
         Raises:
             ConflictError: the row holds another URL.
         """
+        if self.guard is not None:
+            self.guard()
         there = state.facts.get(_URL, b"").decode()
         if there not in ("", self.url):
             raise ConflictError(
@@ -110,7 +116,9 @@ class RowWrite:
         is_new = state.cell is None
         history = RowHistory({}, {}, {}) if is_new else read_history(self._table, state.row)
         attempt = _Attempt(self, state, history)
-        return attempt.change()
+        change = attempt.change()
+        self.links = None if change is None else attempt.links_change()
+        return change
 
     # What an attempt needs
 
@@ -240,6 +248,34 @@ class _Attempt:
             values = {LINKS: links.encode(), LINK_COUNT: str(count).encode()}
             self._put(time, {**values, LINKS_OF: whose.encode()})
 
+    def links_change(self) -> LinksChange | None:
+        """Returns what became of the links of the page; None where they are as they were."""
+        history = self._history
+        is_new = self._state.cell is None
+        before = counting(history.notes.values())
+        was = _held(before[-1], history.links) if before else None
+        put = {time: values for time, values in self._puts.items() if LINKS_OF in values}
+        versions = {**history.links, **{t: v[LINKS_OF].decode() for t, v in put.items()}}
+        newest = self._counting[-1]
+        holds = _held(newest, versions)
+        known = {*history.links.values(), holds}
+        earlier = [
+            capture.info.links
+            for capture in self._new
+            if capture.info is not None
+            and capture.info.links
+            and capture.note.is_ok
+            and capture.note.digest not in known
+        ]
+        if not is_new and holds == was:
+            return LinksChange(self._write.url, None, earlier) if earlier else None
+        links = ""
+        if holds not in (None, _NO_LINKS):
+            at = max(time for time, whose in versions.items() if whose == holds)
+            stored = put[at][LINKS] if at in put else self._write.stored(self._state.row, LINKS, at)
+            links = stored.decode()
+        return LinksChange(self._write.url, links, earlier)
+
     def _body(self, digest: str) -> bytes | None:
         if digest in self._brought:
             return self._brought[digest].body
@@ -297,6 +333,14 @@ def described(note: CaptureNote, same: Iterable[CaptureNote]) -> CaptureNote:
     if not note.is_revisit or repeated is None:
         return note
     return note._replace(size=repeated.size, type=note.type or repeated.type)
+
+
+def _held(note: CaptureNote, versions: Mapping[int, str]) -> str | None:
+    """Returns whose links are stored for a capture; None where its own are not known."""
+    holds = visible_at(note.time, versions)
+    if holds is None or versions[holds] != links_identity(note):
+        return None
+    return versions[holds]
 
 
 def links_identity(note: CaptureNote) -> str:

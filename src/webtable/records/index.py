@@ -35,8 +35,8 @@ from webtable.records.index_model import (
     RowState,
 )
 from webtable.records.index_reader import Found, Wanted, hits, hits_of_many
-from webtable.records.index_writer import Writer, commit_lock
-from webtable.store.mutation import Durability, Mutation
+from webtable.records.index_writer import Also, Writer, commit_lock
+from webtable.store.mutation import Durability
 from webtable.store.scan import Scan
 
 __all__ = [
@@ -80,7 +80,7 @@ class IndexedTable(IndexHome):
         self,
         changes: Iterable[tuple[bytes, Change | Decide]],
         *,
-        also: Sequence[tuple[str, Mutation]] = (),
+        also: Also = (),
         durability: Durability = "wal",
     ) -> list[int | None]:
         """Writes many rows with few round trips; changes of one row are made in their order.
@@ -89,7 +89,8 @@ class IndexedTable(IndexHome):
         each row is atomic for itself, and its entries keep the index promise.
 
         Args:
-            also: (table, mutation) pairs for the same commit; only where there are such.
+            also: (table, mutation) pairs for the same commit; only where there are such. A
+                function is asked for them under the lock, once it is decided what is written.
             durability: "none" only where there are atomic commits.
 
         Returns what `write` would, for each.

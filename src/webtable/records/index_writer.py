@@ -32,10 +32,13 @@ from webtable.records.index_plan import Moment, Plan, markers
 from webtable.store.mutation import Durability, Mutation, Put, check_durability
 from webtable.store.store import Store
 
-__all__ = ["Writer"]
+__all__ = ["Also", "Writer"]
 
 Outcome: TypeAlias = int | WebTableError | None
 """The new revision, None where nothing was to be done, or why the row was not written."""
+
+Also: TypeAlias = Sequence[tuple[str, Mutation]] | Callable[[], Sequence[tuple[str, Mutation]]]
+"""(table, mutation) pairs for the same commit; a function is asked once the rows are decided."""
 
 T = TypeVar("T")
 
@@ -68,7 +71,7 @@ class Writer:
     def write(
         self,
         items: Sequence[tuple[bytes, Change | Decide]],
-        also: Sequence[tuple[str, Mutation]],
+        also: Also,
         durability: Durability,
     ) -> list[Outcome]:
         """Writes rows; the answer has one outcome for each.
@@ -262,40 +265,47 @@ class Writer:
 
     # In one atomic commit
 
-    def _commit(
-        self, items: Sequence[tuple[bytes, Change | Decide]], also: Sequence[tuple[str, Mutation]]
-    ) -> list[Outcome]:
+    def _commit(self, items: Sequence[tuple[bytes, Change | Decide]], also: Also) -> list[Outcome]:
         """Writes rows, their entries and what goes with them in one commit, under a lock."""
+        with self._lock:
+            outcomes, writes = self.plan(items)
+            if also:
+                if any(isinstance(outcome, WebTableError) for outcome in outcomes):
+                    return outcomes
+                writes += also() if callable(also) else also
+            if writes:
+                self._home.store.commit(writes, durability=self._durability)
+        return outcomes
+
+    def plan(
+        self, items: Sequence[tuple[bytes, Change | Decide]]
+    ) -> tuple[list[Outcome], list[tuple[str, Mutation]]]:
+        """Returns what writing rows is, for one commit. Who asks holds `commit_lock` until then."""
         home = self._home
         outcomes: list[Outcome] = []
-        writes: list[tuple[str, Mutation]] = list(also)
-        has_failed = False
-        with self._lock:
-            states = {state.row: state for state in self._read(items)}
-            ledger = Ledger(home, states) if home.has_unique else None
-            moment = Moment.by(home.clock)
-            looks_back = len(states) < len(items) or home.has_unique
-            for row, item in items:
-                state = states[row]
-                change = item if isinstance(item, Change) else item(state)
-                if change is None:
-                    outcomes.append(None)
-                    continue
-                plan = Plan(home, state, change, moment)
-                try:
-                    if ledger is not None:
-                        writes += ledger.claim(plan)
-                except NotUnique as error:
-                    has_failed = True
-                    outcomes.append(error)
-                    continue
-                self._add(writes, plan)
-                if looks_back:
-                    states[row] = plan.after()
-                outcomes.append(plan.revision.number)
-            if writes and not (also and has_failed):
-                home.store.commit(writes, durability=self._durability)
-        return outcomes
+        writes: list[tuple[str, Mutation]] = []
+        states = {state.row: state for state in self._read(items)}
+        ledger = Ledger(home, states) if home.has_unique else None
+        moment = Moment.by(home.clock)
+        looks_back = len(states) < len(items) or home.has_unique
+        for row, item in items:
+            state = states[row]
+            change = item if isinstance(item, Change) else item(state)
+            if change is None:
+                outcomes.append(None)
+                continue
+            plan = Plan(home, state, change, moment)
+            try:
+                if ledger is not None:
+                    writes += ledger.claim(plan)
+            except NotUnique as error:
+                outcomes.append(error)
+                continue
+            self._add(writes, plan)
+            if looks_back:
+                states[row] = plan.after()
+            outcomes.append(plan.revision.number)
+        return outcomes, writes
 
     def _add(self, writes: list[tuple[str, Mutation]], plan: Plan) -> None:
         """Adds everything that one row's write consists of, but for claims."""
