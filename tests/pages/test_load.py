@@ -2,67 +2,20 @@
 
 from __future__ import annotations
 
-import gzip
 import json
-import os
 import random
-import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
 import webtable
-from webtable import Scan
+from tests.pages.loads import contents, write_jsonl, write_warc
 from webtable.cli.main import cli
 from webtable.pages.ingest import Loader
 from webtable.pages.parsing import parse_stored
 from webtable.pages.table import PageTable
 from webtable.records.upkeep import verify
-
-KILLS = 50 if os.environ.get("WEBTABLE_SOAK") else 5
-LIMIT = 120
-
-
-def page(number: int, version: int = 0) -> str:
-    links = "".join(f'<a href="/page{n}">to {n}</a>' for n in range(number % 7))
-    return f"<title>Page {number}</title><p>version {version}</p>{links}"
-
-
-def write_jsonl(path: Path, pages: int, *, day: int = 1, version: int = 0) -> None:
-    lines = [
-        json.dumps(
-            {
-                "url": f"https://site{number % 5}.example.com/page{number}",
-                "html": page(number, version if number % 3 == 0 else 0),
-                "status": 404 if number % 11 == 0 else 200,
-                "fetched": f"2026-09-{day:02}T12:00:00Z",
-            }
-        )
-        for number in range(pages)
-    ]
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-
-
-def write_warc(path: Path, pages: int, *, day: int = 1) -> None:
-    records = [b"WARC/1.1\r\nWARC-Type: warcinfo\r\nContent-Length: 0\r\n\r\n\r\n\r\n"]
-    for number in range(pages):
-        body = page(number).encode()
-        answer = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n%b" % (
-            len(body),
-            body,
-        )
-        head = (
-            "WARC/1.1\r\nWARC-Type: response\r\n"
-            f"WARC-Target-URI: https://site{number % 5}.example.com/page{number}\r\n"
-            f"WARC-Date: 2026-09-{day:02}T12:00:00Z\r\n"
-            "Content-Type: application/http; msgtype=response\r\n"
-            f"Content-Length: {len(answer)}\r\n\r\n"
-        )
-        records.append(head.encode() + answer + b"\r\n\r\n")
-    path.write_bytes(b"".join(map(gzip.compress, records)))
 
 
 @pytest.fixture
@@ -81,23 +34,6 @@ def load(location: str, *arguments: str, stdin: bytes | None = None) -> Result:
 def report(result: Result) -> dict[str, object]:
     assert result.exit_code == 0, result.stderr
     found: dict[str, object] = json.loads(result.stdout)
-    return found
-
-
-def contents(location: str) -> dict[str, list[object]]:
-    """Everything in a store, but for revisions and what is stamped with them."""
-    found: dict[str, list[object]] = {}
-    with webtable.open(location, read_only=True) as opened:
-        for name in opened.tables():
-            is_index = name.endswith("_idx")
-            found[name] = [
-                (row.key, column, 0 if is_index else timestamp, value)
-                for row in opened.table(name).scan(Scan(versions=9))
-                for column, timestamp, value, _ in row.raw_cells
-                if column not in (b"metadata:rev", b"a:suffixes")
-                and not row.key.startswith(b"load:")
-                and name != "webtable_settings"
-            ]
     return found
 
 
@@ -191,34 +127,3 @@ def test_bodies_that_are_too_old_are_told(tmp_path: Path) -> None:
     result = load(location, str(tmp_path / "old.jsonl"))
     assert report(result)["expired"] == 1
     assert "--profile archive" in result.stderr
-
-
-def test_a_load_that_is_killed_goes_on(store: str, tmp_path: Path) -> None:
-    pages = 1_500
-    path = tmp_path / "many.jsonl"
-    write_jsonl(path, pages)
-    undisturbed = str(tmp_path / "undisturbed")
-    with webtable.open(undisturbed) as opened:
-        Loader(PageTable.create(opened, parse_stored, profile="archive"), workers=0).load(
-            [str(path)]
-        )
-    chance = random.Random(7)
-    command = [sys.executable, "-m", "webtable", "load", "--store", store, "--workers", "1"]
-    kills = 0
-    while kills < KILLS:
-        process = subprocess.Popen(
-            [*command, str(path)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
-        try:
-            process.wait(timeout=chance.uniform(0.3, 2.0))
-        except subprocess.TimeoutExpired:
-            process.send_signal(signal.SIGKILL)
-            process.wait(LIMIT)
-        kills += 1
-    done = subprocess.run([*command, str(path)], capture_output=True, timeout=LIMIT, check=False)
-    assert done.returncode == 0, done.stderr
-    assert contents(store) == contents(undisturbed)
-    with webtable.open(store) as opened:
-        opened_pages = PageTable.open(opened, parse_stored)
-        assert verify(opened_pages.rows).is_tidy
-        assert list(opened.table("webtable_settings").scan(prefix=b"load:")) == []

@@ -1,0 +1,44 @@
+"""A process that starts loaders to be killed: `python -m tests.pages.load_child`.
+
+It has everything imported, and forks at every line that it reads: location, number of workers and
+files, with tabs between them.
+It prints the process id, and a line after each batch that was stored; at the end how the loader
+ended. To start Python anew for each of them would take longer than to load.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import webtable
+from webtable.pages import workers
+from webtable.pages.ingest import Loader
+from webtable.pages.parsing import parse_stored
+from webtable.pages.table import PageTable
+
+BATCH_CAPTURES = 20
+
+
+def load(location: str, count: int, files: list[str]) -> None:
+    workers.BATCH_CAPTURES = BATCH_CAPTURES
+    with webtable.open(location, create=False) as store:
+        pages = PageTable.open(store, parse_stored)
+        loader = Loader(pages, workers=count, on_progress=lambda *_: print("stored", flush=True))
+        print(f"done {loader.load(files).captures}", flush=True)
+
+
+def main() -> None:
+    for line in sys.stdin:
+        location, count, *files = line.rstrip("\n").split("\t")
+        child = os.fork()
+        if not child:
+            load(location, int(count), files)
+            os._exit(0)
+        print(f"pid {child}", flush=True)
+        _, status = os.waitpid(child, 0)
+        print(f"ended {os.waitstatus_to_exitcode(status)}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
