@@ -245,6 +245,20 @@ def test_what_a_dead_writer_left_pending_is_finished(store: Store, people: Peopl
 
 
 @ON_A_CLUSTER
+def test_what_is_pending_is_finished_also_by_who_changes_nothing(
+    store: Store, people: People
+) -> None:
+    row = people.row(b"ada")
+    people.write(b"ada", city=b"London", mail=b"a@x")
+    with pytest.raises(Stopped):
+        make_people(store, dies_at="clean_up").write(row, people.change(b"Paris", b"", b"b@x"))
+    assert people.table.read_state(row).pending
+    assert people.table.write(row, lambda _: None) is None
+    assert not people.table.read_state(row).pending
+    assert _entries(people) == {people.own + b"Paris/" + row}
+
+
+@ON_A_CLUSTER
 def test_repair_removes_leftovers_when_they_are_old(store: Store, people: People) -> None:
     row = people.row(b"ada")
     people.write(b"ada", city=b"London", mail=b"a@x")

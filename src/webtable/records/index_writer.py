@@ -132,7 +132,8 @@ class Writer:
     ) -> list[int]:
         """Makes one attempt for each row; returns the positions of those that others changed."""
         states = self._read([items[position] for position in turn])
-        self.finish(states)
+        # A resumed load often has nothing to change in a row, and leaves nothing pending either.
+        self.finish(states, clears=True)
         moment = Moment.by(self._home.clock)
         plans: dict[int, Plan] = {}
         for position, state in zip(turn, states, strict=True):
