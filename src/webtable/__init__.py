@@ -6,6 +6,16 @@
 from webtable import filters
 from webtable.errors import WebTableError
 from webtable.store.admin import Admin
+from webtable.store.cluster_load import (
+    BalancerDecision,
+    BalancerRejection,
+    CacheCleared,
+    CompactionQueue,
+    ServerTask,
+    SlowCall,
+    Switch,
+    ZooKeeperReport,
+)
 from webtable.store.engine import Capabilities, Engine
 from webtable.store.load import (
     Balanced,
@@ -44,13 +54,17 @@ __all__ = [
     "Admin",
     "Append",
     "Balanced",
+    "BalancerDecision",
+    "BalancerRejection",
     "Batch",
+    "CacheCleared",
     "Capabilities",
     "Cell",
     "CellType",
     "Check",
     "CheckResult",
     "ClusterReport",
+    "CompactionQueue",
     "CompactionState",
     "CompareOp",
     "Delete",
@@ -68,12 +82,16 @@ __all__ = [
     "RegionServer",
     "Row",
     "Scan",
+    "ServerTask",
+    "SlowCall",
     "Snapshot",
     "Store",
+    "Switch",
     "Table",
     "TableSchema",
     "TableStats",
     "WebTableError",
+    "ZooKeeperReport",
     "filters",
     "open",
 ]

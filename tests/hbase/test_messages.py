@@ -20,8 +20,10 @@ from webtable.cluster.hbase_jars import hbase_jars
 from webtable.store.hbase.proto import (
     admin_pb2,
     base_pb2,
+    chores_pb2,
     client_pb2,
     filter_pb2,
+    logs_pb2,
     master_pb2,
     registry_pb2,
     rpc_pb2,
@@ -31,8 +33,10 @@ from webtable.store.hbase.proto import (
 OURS = (
     admin_pb2,
     base_pb2,
+    chores_pb2,
     client_pb2,
     filter_pb2,
+    logs_pb2,
     master_pb2,
     registry_pb2,
     rpc_pb2,

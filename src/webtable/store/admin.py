@@ -20,9 +20,10 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from webtable.errors import InvalidRequest
+from webtable.store.cluster_admin import ClusterAdmin
 from webtable.store.load import (
     Balanced,
     ClusterReport,
@@ -46,7 +47,7 @@ _NAMESPACE_NAME = re.compile(r"[A-Za-z0-9_]{1,100}")
 _SNAPSHOT_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}")
 
 
-class Admin(ABC):
+class Admin(ClusterAdmin, ABC):
     """What can be done to a cluster beyond its tables. See the module's contract."""
 
     # Tables and namespaces
@@ -71,7 +72,7 @@ class Admin(ABC):
         """Returns the namespaces in the order of their names; `default` is always there."""
 
     @abstractmethod
-    def create_namespace(self, name: str) -> None:
+    def create_namespace(self, name: str, properties: Mapping[str, str] | None = None) -> None:
         """Creates a namespace. Creating a table in one creates it too.
 
         Raises:
@@ -136,12 +137,15 @@ class Admin(ABC):
     # Upkeep
 
     @abstractmethod
-    def flush(self, table: str) -> None:
-        """Writes what is in memory to files; afterwards `none` writes are durable too."""
+    def flush(self, table: str, family: str | None = None) -> None:
+        """Writes what is in memory to files, of a table or of one family of it.
+
+        Afterwards `none` writes are durable too.
+        """
 
     @abstractmethod
-    def flush_region(self, region: str | Region) -> None:
-        """Writes what one region has in memory to files."""
+    def flush_region(self, region: str | Region, family: str | None = None) -> None:
+        """Writes what one region, or one family of it, has in memory to files."""
 
     @abstractmethod
     def flush_server(self, server: str) -> None:
@@ -191,8 +195,13 @@ class Admin(ABC):
         """Lets the cluster move regions by itself, or not; returns whether it did before."""
 
     @abstractmethod
-    def balance(self) -> Balanced:
-        """Runs the balancer once, now."""
+    def balance(self, *, dry_run: bool = False, ignore_transitions: bool = False) -> Balanced:
+        """Runs the balancer once, now.
+
+        Args:
+            dry_run: make a plan, and move nothing.
+            ignore_transitions: run also while regions are on their way.
+        """
 
     # Snapshots
 
@@ -201,10 +210,16 @@ class Admin(ABC):
         """Returns the snapshots of the tables that this store sees, by name."""
 
     @abstractmethod
-    def take_snapshot(self, name: str, table: str) -> None:
+    def take_snapshot(
+        self, name: str, table: str, *, flush: bool = True, ttl_seconds: int | None = None
+    ) -> None:
         """Keeps a table as it is now under a name, next to no room taken at first.
 
-        What is in memory is flushed first. Region by region: writes meanwhile may be in or not.
+        Region by region: writes meanwhile may be in or not.
+
+        Args:
+            flush: write what is in memory to files first; else it is not in the snapshot.
+            ttl_seconds: after this time the cluster removes it.
 
         Raises:
             AlreadyExists: there is one of that name; names are the whole cluster's.

@@ -25,17 +25,25 @@ from webtable.store.hbase.names import Names
 from webtable.store.hbase.proto import base_pb2
 from webtable.store.hbase.regions import RegionCache
 from webtable.store.hbase.registry import MastersRegistry, Registry, ZooKeeperRegistry
-from webtable.store.hbase.retry import Attempts, Deadline, Remedy, forgotten, is_untouched
+from webtable.store.hbase.retry import (
+    Attempts,
+    Deadline,
+    Remedy,
+    forgotten,
+    is_untouched,
+    remedy_for,
+)
 from webtable.store.hbase.tls import make_context
 from webtable.store.hbase.wire import CallTimedOut, ConnectFailed, RpcError, Server
 
-__all__ = ["ADMIN", "CLIENT", "Cluster", "Connections", "RegionCall", "address_region"]
+__all__ = ["ADMIN", "CLIENT", "HBCK", "Cluster", "Connections", "RegionCall", "address_region"]
 
 M = TypeVar("M", bound=Message)
 
 CLIENT = "ClientService"
 ADMIN = "AdminService"
 MASTER = "MasterService"
+HBCK = "HbckService"
 CLIENT_META = "ClientMetaService"
 CONNECT_SECONDS = 10.0
 _BY_NAME = base_pb2.RegionSpecifier.REGION_NAME
@@ -221,25 +229,54 @@ class Cluster:
             self.regions.failed(place, error, attempts.deadline)
         return remedy
 
-    def call_master(self, method: str, request: Message, kind: type[M], attempts: Attempts) -> M:
+    def call_master(
+        self,
+        method: str,
+        request: Message,
+        kind: type[M],
+        attempts: Attempts,
+        *,
+        service: str = MASTER,
+    ) -> M:
         """Calls the master that is in charge, whoever that is by then.
 
         Raises:
             WebTableError: it could not be done.
         """
-        deadline = attempts.deadline
         while True:
-            master = self._master
             try:
-                if master is None:
-                    with turn(self._asking, deadline.attempt(), None):
-                        master = self._master or self._registry.active_master(deadline.attempt())
-                        self._master = master
-                connection = self.connections.to(master, MASTER, deadline.attempt())
-                return connection.call(method, request, kind, deadline.attempt()).message
+                return self.call_this_master(
+                    method, request, kind, attempts.deadline, service=service
+                )
             except RpcError as exc:
-                if attempts.failed(exc) is Remedy.RELOCATE and self._master == master:
-                    self._master = None
+                attempts.failed(exc)
+
+    def call_this_master(
+        self,
+        method: str,
+        request: Message,
+        kind: type[M],
+        deadline: Deadline,
+        *,
+        service: str = MASTER,
+    ) -> M:
+        """Calls the master that is in charge, once.
+
+        Raises:
+            RpcError: it did not work; where the master may have changed, it is forgotten.
+        """
+        master = self._master
+        try:
+            if master is None:
+                with turn(self._asking, deadline.attempt(), None):
+                    master = self._master or self._registry.active_master(deadline.attempt())
+                    self._master = master
+            connection = self.connections.to(master, service, deadline.attempt())
+            return connection.call(method, request, kind, deadline.attempt()).message
+        except RpcError as exc:
+            if remedy_for(exc) is Remedy.RELOCATE and self._master == master:
+                self._master = None
+            raise
 
     def in_background(self, work: Callable[[], None]) -> None:
         """Does some tidying up in a thread."""

@@ -17,6 +17,11 @@ class Names:
     def __init__(self, namespace: str | None) -> None:
         self._namespace = namespace
 
+    @property
+    def only(self) -> str | None:
+        """The one namespace that the store sees; None when it sees all."""
+        return self._namespace
+
     def full(self, table: str) -> bytes:
         """Returns the name as it stands in the meta table: `t`, or `namespace:t`.
 

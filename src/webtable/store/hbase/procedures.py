@@ -74,6 +74,10 @@ class Work:
             except RpcError as exc:
                 attempts.failed(exc)
 
+    def _question(self, method: str, request: Message, kind: type[M]) -> M:
+        """Asks the master something that changes nothing."""
+        return self._cluster.call_master(method, request, kind, self._cluster.attempts())
+
     def _call(self, method: str, request: Message, kind: type[M], attempts: Attempts) -> M:
         """Calls the master; once it may have begun, no absence of a master ends the wait."""
         while True:

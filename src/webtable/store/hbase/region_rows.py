@@ -76,6 +76,12 @@ class RegionRow(NamedTuple):
         kind = base_pb2.RegionSpecifier.ENCODED_REGION_NAME
         return base_pb2.RegionSpecifier(type=kind, value=self.encoded_name.encode())
 
+    @property
+    def whole_specifier(self) -> base_pb2.RegionSpecifier:
+        """The region by its whole name, which some requests take only."""
+        kind = base_pb2.RegionSpecifier.REGION_NAME
+        return base_pb2.RegionSpecifier(type=kind, value=self.name)
+
     def place(self) -> Place | None:
         """Returns the region as calls to it need it; None while no server has it."""
         if self.server is None:

@@ -1,4 +1,4 @@
-"""Moves, splits and merges of regions, through the master."""
+"""Moves, splits and merges of regions, and regions out of service, through the master."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ import time
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+from google.protobuf.message import Message
+
 from webtable.errors import InvalidRequest, RegionBusy, TableDisabled, UsageError
 from webtable.store.admin import check_regions
 from webtable.store.hbase.procedures import Procedure, on_refusal, wait_for
-from webtable.store.hbase.proto import master_pb2, status_pb2
+from webtable.store.hbase.proto import base_pb2, chores_pb2, master_pb2, status_pb2
 from webtable.store.hbase.region_rows import OPEN, RegionRow, ServerId, gone
 from webtable.store.hbase.retry import Attempts, Deadline
 from webtable.store.hbase.upkeep import Upkeep
@@ -126,11 +128,7 @@ class RegionWork(Upkeep):
         if at is None:
             self._over([row], self._flush)  # only what is in files has a middle
         table = self._shown(row.table)
-        request = master_pb2.SplitTableRegionRequest(split_row=at)
-        region = request.region_info
-        region.region_id = row.region_id
-        region.table_name.CopyFrom(self._names.message(table))
-        region.start_key, region.end_key = row.start, row.stop
+        request = master_pb2.SplitTableRegionRequest(region_info=self._described(row), split_row=at)
         what = f"splitting region '{row.encoded_name}' of table '{table}'"
         kind = master_pb2.SplitTableRegionResponse
 
@@ -172,6 +170,69 @@ class RegionWork(Upkeep):
             self._run(Procedure("MergeTableRegions", request, kind, what), self._attempts(table))
         self._cluster.regions.forget(rows[0].table)
 
+    # Regions in and out of service
+
+    def assign(self, region: str | Region) -> None:
+        """Lets a server open a region; see `ClusterAdmin.assign`."""
+        self._check_writable()
+        row = self._find(region)
+        _check_state(row, is_open=False)
+        request = chores_pb2.AssignRegionRequest(region=row.whole_specifier)
+        self._change(row, "AssignRegion", request, chores_pb2.AssignRegionResponse, is_open=True)
+
+    def unassign(self, region: str | Region) -> None:
+        """Takes a region out of service; see `ClusterAdmin.unassign`."""
+        self._check_writable()
+        row = self._find(region)
+        _check_state(row, is_open=True)
+        request = chores_pb2.UnassignRegionRequest(region=row.whole_specifier)
+        kind = chores_pb2.UnassignRegionResponse
+        self._change(row, "UnassignRegion", request, kind, is_open=False)
+
+    def truncate_region(self, region: str | Region) -> None:
+        """Removes a region's rows; see `ClusterAdmin.truncate_region`."""
+        self._check_writable()
+        row = self._open_row(region)
+        table = self._shown(row.table)
+        request = chores_pb2.TruncateRegionRequest(region_info=self._described(row))
+        what = f"truncating region '{row.encoded_name}' of table '{table}'"
+        kind = chores_pb2.TruncateRegionResponse
+        with (
+            _while_it_changes(),
+            on_refusal("UnknownRegionException", lambda _: gone(row.encoded_name)),
+        ):
+            self._run(Procedure("TruncateRegion", request, kind, what), self._attempts(table))
+        self._cluster.regions.forget(row.table)
+
+    def _change(
+        self, row: RegionRow, method: str, request: Message, kind: type[Message], *, is_open: bool
+    ) -> None:
+        """Asks for another state of a region, and waits until it has it."""
+        attempts = self._attempts(self._shown(row.table))
+        listed = row.region(attempts.table, None)
+        with on_refusal("UnknownRegionException", lambda _: gone(row.encoded_name)):
+            try:
+                self._call(method, request, kind, attempts)
+            except UsageError:
+                # Sent again after its answer was lost, a request finds its own work done.
+                if not attempts.maybe_applied or (self._find(listed).state == OPEN) != is_open:
+                    raise
+        doing = "opening" if is_open else "closing"
+        wait_for(
+            lambda: (self._find(listed).state == OPEN) == is_open,
+            attempts,
+            f"{doing} region '{row.encoded_name}'",
+        )
+        self._cluster.regions.forget(row.table)
+
+    def _described(self, row: RegionRow) -> base_pb2.RegionInfo:
+        return base_pb2.RegionInfo(
+            region_id=row.region_id,
+            table_name=self._names.message(self._shown(row.table)),
+            start_key=row.start,
+            end_key=row.stop,
+        )
+
     def _open_row(self, region: str | Region) -> RegionRow:
         row = self._enabled_row(region)
         if row.server is None:
@@ -206,6 +267,14 @@ def _while_it_changes() -> Iterator[None]:
         busy = RegionBusy(f"a region is not ready: {cause.detail}", hint="try again later")
         busy.maybe_applied = False
         raise busy from cause
+
+
+def _check_state(row: RegionRow, *, is_open: bool) -> None:
+    if (row.state == OPEN) != is_open:
+        what, hint = ("is not in service", "assign it first")
+        if not is_open:
+            what, hint = ("is in service already", "there is nothing to assign")
+        raise InvalidRequest(f"region '{row.encoded_name}' {what}: it is {row.state}", hint=hint)
 
 
 def _holds(row: RegionRow, key: bytes) -> bool:

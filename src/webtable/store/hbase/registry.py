@@ -11,7 +11,7 @@ import logging
 import socket
 from collections.abc import Callable, Iterator, Sequence
 from time import monotonic
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from google.protobuf.message import DecodeError, Message
 
@@ -68,17 +68,32 @@ class ZooKeeperRegistry:
 
     def meta_server(self, timeout: float) -> Server:
         """Returns the server that has the meta table."""
-        stored = self._read("meta-region-server", registry_pb2.MetaRegionServer, timeout)
+        stored = self.read("meta-region-server", registry_pb2.MetaRegionServer, timeout)
         return _server(stored.server)
 
     def active_master(self, timeout: float) -> Server:
         """Returns the master that is in charge."""
-        return _server(self._read("master", registry_pb2.Master, timeout).master)
+        return _server(self.read("master", registry_pb2.Master, timeout).master)
 
-    def _read(self, node: str, kind: type[M], timeout: float) -> M:
+    def children(self, node: str, timeout: float) -> list[str]:
+        """Returns the names of the nodes under one of HBase's; none where it is not there."""
+        try:
+            found = self._fetch(f"{self._parent}/{node}".rstrip("/"), timeout, "get_children_async")
+        except ConnectFailed:
+            return []
+        return [str(name) for name in found]
+
+    def read(self, node: str, kind: type[M], timeout: float) -> M:
+        """Returns what HBase keeps in one of its nodes.
+
+        Raises:
+            ConnectFailed: there is no such node.
+            RpcError: it cannot be found out now.
+        """
         if timeout <= 0:
             raise CallTimedOut(f"no time was left to ask ZooKeeper at {self._text}", None)
-        stored = self._fetch(f"{self._parent}/{node}", min(timeout, LOOKUP_SECONDS))
+        path = f"{self._parent}/{node}"
+        stored = bytes(self._fetch(path, min(timeout, LOOKUP_SECONDS), "get_async")[0])
         try:
             # 0xff | u32 length | the writer's name | "PBUF" | message
             size = int.from_bytes(stored[1:5], "big") if stored[:1] == b"\xff" else -5
@@ -90,7 +105,7 @@ class ZooKeeperRegistry:
             message = f"'{self._parent}/{node}' in ZooKeeper at {self._text} is not HBase's: {exc}"
             raise NotHBase(message, self._servers[0]) from exc
 
-    def _fetch(self, path: str, timeout: float) -> bytes:
+    def _fetch(self, path: str, timeout: float, question: str) -> Any:
         from kazoo.client import KazooClient
         from kazoo.exceptions import KazooException, NoNodeError
         from kazoo.handlers.threading import KazooTimeoutError
@@ -100,8 +115,8 @@ class ZooKeeperRegistry:
         client = KazooClient(hosts=self._text, timeout=timeout, read_only=True, logger=_silent)
         try:
             client.start(timeout=max(end - monotonic(), SHORTEST_SECONDS))
-            answer = client.get_async(path).get(timeout=max(end - monotonic(), SHORTEST_SECONDS))
-            return bytes(answer[0])
+            answer = getattr(client, question)(path)
+            return answer.get(timeout=max(end - monotonic(), SHORTEST_SECONDS))
         except NoNodeError as exc:
             # During a start or a change of masters this is normal, so it may go away.
             raise ConnectFailed(

@@ -48,10 +48,11 @@ class ServerWork(RegionRows):
         answer = self._call("SetBalancerRunning", request, kind, self._attempts())
         return answer.prev_balance_value
 
-    def balance(self) -> Balanced:
+    def balance(self, *, dry_run: bool = False, ignore_transitions: bool = False) -> Balanced:
         """Runs the balancer once; see `Admin.balance`."""
         self._check_writable()
-        request, kind = master_pb2.BalanceRequest(), master_pb2.BalanceResponse
+        request = master_pb2.BalanceRequest(dry_run=dry_run, ignore_rit=ignore_transitions)
+        kind = master_pb2.BalanceResponse
         try:
             answer = self._call("Balance", request, kind, self._attempts())
         except Timeout as exc:

@@ -42,10 +42,16 @@ class SnapshotWork(RegionWork):
                 )
         return sorted(found)
 
-    def take_snapshot(self, name: str, table: str) -> None:
+    def take_snapshot(
+        self, name: str, table: str, *, flush: bool = True, ttl_seconds: int | None = None
+    ) -> None:
         """Takes a snapshot; see `Admin.take_snapshot`."""
         self._check_writable()
         check_snapshot_name(name)
+        if ttl_seconds is not None and not 0 < ttl_seconds < _FOREVER:
+            raise InvalidRequest(
+                f"time to live {ttl_seconds} is out of range", hint=f"from 1 to {_FOREVER - 1} s"
+            )
         enabled = self.is_enabled(table)
         attempts = self._attempts(table)
         if any(each.name == name for each in self._completed(attempts)):
@@ -54,7 +60,8 @@ class SnapshotWork(RegionWork):
         described = kinds(
             name=name,
             table=self._full(table).decode(),
-            type=kinds.FLUSH if enabled else kinds.DISABLED,
+            type=(kinds.FLUSH if flush else kinds.SKIPFLUSH) if enabled else kinds.DISABLED,
+            ttl=ttl_seconds,
         )
         request = master_pb2.SnapshotRequest(
             snapshot=described, nonce_group=self._cluster.nonce_group, nonce=self._cluster.nonce()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from google.protobuf.message import Message
 
@@ -144,12 +144,37 @@ class TableWork(Work):
             counts[namespace] = counts.get(namespace, 0) + 1
         return [Namespace(name, count) for name, count in counts.items() if name != SYSTEM]
 
-    def create_namespace(self, name: str) -> None:
+    def create_namespace(self, name: str, properties: Mapping[str, str] | None = None) -> None:
         """Creates a namespace; see `Admin.create_namespace`."""
         self._check_writable()
         check_namespace_name(name)
         with on_refusal("NamespaceExistException", lambda _: AlreadyExists("namespace", name)):
-            self._create_namespace(name, self._attempts())
+            self._create_namespace(name, self._attempts(), properties)
+
+    def namespace_properties(self, name: str) -> dict[str, str]:
+        """Returns a namespace's properties; see `ClusterAdmin.namespace_properties`."""
+        request = master_pb2.GetNamespaceDescriptorRequest(namespaceName=check_namespace_name(name))
+        kind = master_pb2.GetNamespaceDescriptorResponse
+        attempts = self._cluster.attempts()
+        with on_refusal("NamespaceNotFoundException", lambda _: self._no_namespace(name)):
+            found = self._cluster.call_master("GetNamespaceDescriptor", request, kind, attempts)
+        pairs = found.namespaceDescriptor.configuration
+        return {pair.name: pair.value for pair in sorted(pairs, key=lambda pair: pair.name)}
+
+    def alter_namespace(self, name: str, properties: Mapping[str, str | None]) -> None:
+        """Changes a namespace's properties; see `ClusterAdmin.alter_namespace`."""
+        self._check_writable()
+        changed: dict[str, str | None] = {**self.namespace_properties(name), **properties}
+        request = master_pb2.ModifyNamespaceRequest()
+        kept = {key: value for key, value in changed.items() if value is not None}
+        _fill_namespace(request.namespaceDescriptor, name, kept)
+        kind = master_pb2.ModifyNamespaceResponse
+        procedure = Procedure("ModifyNamespace", request, kind, f"altering namespace '{name}'")
+        with on_refusal("NamespaceNotFoundException", lambda _: self._no_namespace(name)):
+            self._run(procedure, self._attempts())
+
+    def _no_namespace(self, name: str) -> NotFound:
+        return NotFound("namespace", name, (each.name for each in self.namespaces()))
 
     def drop_namespace(self, name: str) -> None:
         """Removes a namespace; see `Admin.drop_namespace`."""
@@ -177,9 +202,11 @@ class TableWork(Work):
         with on_refusal("NamespaceExistException"):  # somebody else may have been quicker
             self._create_namespace(namespace, attempts)
 
-    def _create_namespace(self, name: str, attempts: Attempts) -> None:
+    def _create_namespace(
+        self, name: str, attempts: Attempts, properties: Mapping[str, str] | None = None
+    ) -> None:
         request = master_pb2.CreateNamespaceRequest()
-        request.namespaceDescriptor.name = name.encode()
+        _fill_namespace(request.namespaceDescriptor, name, properties or {})
         kind = master_pb2.CreateNamespaceResponse
         procedure = Procedure("CreateNamespace", request, kind, f"creating namespace '{name}'")
         self._run(procedure, attempts)
@@ -205,3 +232,16 @@ class TableWork(Work):
             self._run(Procedure(method, request, kind, what), attempts)
         except TableNotFound:
             raise TableNotFound(attempts.table, self.list_tables()) from None
+
+
+def _fill_namespace(
+    message: base_pb2.NamespaceDescriptor, name: str, properties: Mapping[str, str]
+) -> None:
+    message.name = name.encode()
+    for key, value in properties.items():
+        if not isinstance(key, str) or not isinstance(value, str):
+            raise InvalidRequest(
+                f"property {key!r:.60} of namespace '{name}' is {value!r:.60}",
+                hint="names and values are text",
+            )
+        message.configuration.add(name=key, value=value)

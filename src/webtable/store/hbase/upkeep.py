@@ -125,15 +125,30 @@ class Upkeep(ServerWork):
 
     # Flushes
 
-    def flush(self, table: str) -> None:
+    def flush(self, table: str, family: str | None = None) -> None:
         """Writes what is in memory to files; returns when nothing is left in memory."""
         self._check_writable()
-        self._over(self._enabled_rows(table), self._flush)
+        self._flush_rows(self._enabled_rows(table), table, family)
 
-    def flush_region(self, region: str | Region) -> None:
+    def flush_region(self, region: str | Region, family: str | None = None) -> None:
         """Flushes one region; see `Admin.flush_region`."""
         self._check_writable()
-        self._over([self._enabled_row(region)], self._flush)
+        row = self._enabled_row(region)
+        self._flush_rows([row], self._shown(row.table), family)
+
+    def _flush_rows(self, rows: Sequence[RegionRow], table: str, family: str | None) -> None:
+        if family is None:
+            self._over(rows, self._flush)
+            return
+        chosen = self._family(table, family)
+
+        def flush(place: Place) -> None:
+            # Of a single family no server says what is left in memory: one answer has to do.
+            request = admin_pb2.FlushRegionRequest(family=chosen)
+            kind = admin_pb2.FlushRegionResponse
+            self._on_region(place, "FlushRegion", request, kind, self._attempts(table))
+
+        self._over(rows, flush)
 
     def flush_server(self, server: str) -> None:
         """Flushes the regions of one server; see `Admin.flush_server`."""
@@ -195,12 +210,7 @@ class Upkeep(ServerWork):
         major: bool,
         wait: bool,
     ) -> None:
-        families: list[bytes] = []
-        if family is not None:
-            known = [each.name for each in self.describe_table(table).families]
-            if family not in known:
-                raise FamilyNotFound(table, family, known)
-            families = [family.encode()]
+        families = [] if family is None else [self._family(table, family)]
         # A compaction keeps what scanners that are still open could ask for.
         self._cluster.finish_background()
 
@@ -259,6 +269,12 @@ class Upkeep(ServerWork):
         kind = admin_pb2.GetStoreFileResponse
         answer = self._on_region(place, "GetStoreFile", request, kind, attempts)
         return frozenset(answer.store_file)
+
+    def _family(self, table: str, family: str) -> bytes:
+        known = [each.name for each in self.describe_table(table).families]
+        if family not in known:
+            raise FamilyNotFound(table, family, known)
+        return family.encode()
 
     # Regions that come and go
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from itertools import pairwise
 
@@ -81,7 +81,9 @@ class EmbeddedAdmin(Admin):
                 counts[namespace] = counts.get(namespace, 0) + 1
         return sorted(Namespace(*item) for item in counts.items())
 
-    def create_namespace(self, name: str) -> None:
+    def create_namespace(self, name: str, properties: Mapping[str, str] | None = None) -> None:
+        if properties:
+            raise _refusal("keeps no properties of namespaces", "give the name alone")
         if check_namespace_name(name) in {each.name for each in self.namespaces()}:
             raise AlreadyExists("namespace", name)
         with self._translated:
@@ -167,14 +169,17 @@ class EmbeddedAdmin(Admin):
 
     # Upkeep
 
-    def flush(self, table: str) -> None:
+    def flush(self, table: str, family: str | None = None) -> None:
         with self._translated:
             opened = self._writable(table)
-            self._database.flush(list(opened.entry.column_families.values()))
+            names = opened.entry.column_families
+            if family is not None and family not in names:
+                raise FamilyNotFound(table, family, list(names))
+            self._database.flush([names[family]] if family is not None else list(names.values()))
 
-    def flush_region(self, region: str | Region) -> None:
+    def flush_region(self, region: str | Region, family: str | None = None) -> None:
         """Flushes the region's table: its regions share their files."""
-        self.flush(self._table_of(region))
+        self.flush(self._table_of(region), family)
 
     def flush_server(self, server: str) -> None:
         _check_server(server)
@@ -270,7 +275,7 @@ class EmbeddedAdmin(Admin):
     def switch_balancer(self, *, on: bool) -> bool:
         raise _refusal("has no balancer", "it is one server; there is nothing to balance")
 
-    def balance(self) -> Balanced:
+    def balance(self, *, dry_run: bool = False, ignore_transitions: bool = False) -> Balanced:
         raise _refusal("has no balancer", "it is one server; there is nothing to balance")
 
     # Snapshots
@@ -278,7 +283,9 @@ class EmbeddedAdmin(Admin):
     def snapshots(self) -> list[Snapshot]:
         raise _no_snapshots()
 
-    def take_snapshot(self, name: str, table: str) -> None:
+    def take_snapshot(
+        self, name: str, table: str, *, flush: bool = True, ttl_seconds: int | None = None
+    ) -> None:
         raise _no_snapshots()
 
     def restore_snapshot(self, name: str) -> None:

@@ -26,7 +26,7 @@ from webtable.store.hbase.proto import base_pb2 as webtable_dot_store_dot_hbase_
 from webtable.store.hbase.proto import status_pb2 as webtable_dot_store_dot_hbase_dot_proto_dot_status__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n&webtable/store/hbase/proto/admin.proto\x12\x0ewebtable.hbase\x1a%webtable/store/hbase/proto/base.proto\x1a\'webtable/store/hbase/proto/status.proto\"a\n\x14GetRegionInfoRequest\x12/\n\x06region\x18\x01 \x02(\x0b\x32\x1f.webtable.hbase.RegionSpecifier\x12\x18\n\x10\x63ompaction_state\x18\x02 \x01(\x08\"\xf4\x01\n\x15GetRegionInfoResponse\x12/\n\x0bregion_info\x18\x01 \x02(\x0b\x32\x1a.webtable.hbase.RegionInfo\x12O\n\x10\x63ompaction_state\x18\x02 \x01(\x0e\x32\x35.webtable.hbase.GetRegionInfoResponse.CompactionState\x12\x11\n\tmergeable\x18\x05 \x01(\x08\"F\n\x0f\x43ompactionState\x12\x08\n\x04NONE\x10\x00\x12\t\n\x05MINOR\x10\x01\x12\t\n\x05MAJOR\x10\x02\x12\x13\n\x0fMAJOR_AND_MINOR\x10\x03\"V\n\x13GetStoreFileRequest\x12/\n\x06region\x18\x01 \x02(\x0b\x32\x1f.webtable.hbase.RegionSpecifier\x12\x0e\n\x06\x66\x61mily\x18\x02 \x03(\x0c\"*\n\x14GetStoreFileResponse\x12\x12\n\nstore_file\x18\x01 \x03(\t\"_\n\x12\x46lushRegionRequest\x12/\n\x06region\x18\x01 \x02(\x0b\x32\x1f.webtable.hbase.RegionSpecifier\x12\x18\n\x10if_older_than_ts\x18\x02 \x01(\x04\"?\n\x13\x46lushRegionResponse\x12\x17\n\x0flast_flush_time\x18\x01 \x02(\x04\x12\x0f\n\x07\x66lushed\x18\x02 \x01(\x08\"f\n\x14\x43ompactRegionRequest\x12/\n\x06region\x18\x01 \x02(\x0b\x32\x1f.webtable.hbase.RegionSpecifier\x12\r\n\x05major\x18\x02 \x01(\x08\x12\x0e\n\x06\x66\x61mily\x18\x03 \x01(\x0c\"\x17\n\x15\x43ompactRegionResponse\"E\n\x14GetRegionLoadRequest\x12-\n\ntable_name\x18\x01 \x01(\x0b\x32\x19.webtable.hbase.TableName\"I\n\x15GetRegionLoadResponse\x12\x30\n\x0cregion_loads\x18\x01 \x03(\x0b\x32\x1a.webtable.hbase.RegionLoad')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n&webtable/store/hbase/proto/admin.proto\x12\x0ewebtable.hbase\x1a%webtable/store/hbase/proto/base.proto\x1a\'webtable/store/hbase/proto/status.proto\"a\n\x14GetRegionInfoRequest\x12/\n\x06region\x18\x01 \x02(\x0b\x32\x1f.webtable.hbase.RegionSpecifier\x12\x18\n\x10\x63ompaction_state\x18\x02 \x01(\x08\"\xf4\x01\n\x15GetRegionInfoResponse\x12/\n\x0bregion_info\x18\x01 \x02(\x0b\x32\x1a.webtable.hbase.RegionInfo\x12O\n\x10\x63ompaction_state\x18\x02 \x01(\x0e\x32\x35.webtable.hbase.GetRegionInfoResponse.CompactionState\x12\x11\n\tmergeable\x18\x05 \x01(\x08\"F\n\x0f\x43ompactionState\x12\x08\n\x04NONE\x10\x00\x12\t\n\x05MINOR\x10\x01\x12\t\n\x05MAJOR\x10\x02\x12\x13\n\x0fMAJOR_AND_MINOR\x10\x03\"V\n\x13GetStoreFileRequest\x12/\n\x06region\x18\x01 \x02(\x0b\x32\x1f.webtable.hbase.RegionSpecifier\x12\x0e\n\x06\x66\x61mily\x18\x02 \x03(\x0c\"*\n\x14GetStoreFileResponse\x12\x12\n\nstore_file\x18\x01 \x03(\t\"o\n\x12\x46lushRegionRequest\x12/\n\x06region\x18\x01 \x02(\x0b\x32\x1f.webtable.hbase.RegionSpecifier\x12\x18\n\x10if_older_than_ts\x18\x02 \x01(\x04\x12\x0e\n\x06\x66\x61mily\x18\x04 \x01(\x0c\"?\n\x13\x46lushRegionResponse\x12\x17\n\x0flast_flush_time\x18\x01 \x02(\x04\x12\x0f\n\x07\x66lushed\x18\x02 \x01(\x08\"f\n\x14\x43ompactRegionRequest\x12/\n\x06region\x18\x01 \x02(\x0b\x32\x1f.webtable.hbase.RegionSpecifier\x12\r\n\x05major\x18\x02 \x01(\x08\x12\x0e\n\x06\x66\x61mily\x18\x03 \x01(\x0c\"\x17\n\x15\x43ompactRegionResponse\"E\n\x14GetRegionLoadRequest\x12-\n\ntable_name\x18\x01 \x01(\x0b\x32\x19.webtable.hbase.TableName\"I\n\x15GetRegionLoadResponse\x12\x30\n\x0cregion_loads\x18\x01 \x03(\x0b\x32\x1a.webtable.hbase.RegionLoad\"*\n\x17\x43ompactionSwitchRequest\x12\x0f\n\x07\x65nabled\x18\x01 \x02(\x08\".\n\x18\x43ompactionSwitchResponse\x12\x12\n\nprev_state\x18\x01 \x02(\x08\"\x16\n\x14RollWALWriterRequest\"0\n\x15RollWALWriterResponse\x12\x17\n\x0fregion_to_flush\x18\x01 \x03(\x0c\"#\n\x11StopServerRequest\x12\x0e\n\x06reason\x18\x01 \x02(\t\"\x14\n\x12StopServerResponse\"2\n\x1c\x43learCompactionQueuesRequest\x12\x12\n\nqueue_name\x18\x01 \x03(\t\"\x1f\n\x1d\x43learCompactionQueuesResponse\"{\n\x16RegionExceptionMessage\x12/\n\x06region\x18\x01 \x02(\x0b\x32\x1f.webtable.hbase.RegionSpecifier\x12\x30\n\texception\x18\x02 \x02(\x0b\x32\x1d.webtable.hbase.NameBytesPair\"\x96\x01\n\x12\x43\x61\x63heEvictionStats\x12\x16\n\x0e\x65victed_blocks\x18\x01 \x01(\x03\x12\x15\n\rbytes_evicted\x18\x02 \x01(\x03\x12\x16\n\x0emax_cache_size\x18\x03 \x01(\x03\x12\x39\n\texception\x18\x04 \x03(\x0b\x32&.webtable.hbase.RegionExceptionMessage\"O\n\x1c\x43learRegionBlockCacheRequest\x12/\n\x06region\x18\x01 \x03(\x0b\x32\x1f.webtable.hbase.RegionSpecifier\"R\n\x1d\x43learRegionBlockCacheResponse\x12\x31\n\x05stats\x18\x01 \x02(\x0b\x32\".webtable.hbase.CacheEvictionStats')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -44,15 +44,39 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_GETSTOREFILERESPONSE']._serialized_start=572
   _globals['_GETSTOREFILERESPONSE']._serialized_end=614
   _globals['_FLUSHREGIONREQUEST']._serialized_start=616
-  _globals['_FLUSHREGIONREQUEST']._serialized_end=711
-  _globals['_FLUSHREGIONRESPONSE']._serialized_start=713
-  _globals['_FLUSHREGIONRESPONSE']._serialized_end=776
-  _globals['_COMPACTREGIONREQUEST']._serialized_start=778
-  _globals['_COMPACTREGIONREQUEST']._serialized_end=880
-  _globals['_COMPACTREGIONRESPONSE']._serialized_start=882
-  _globals['_COMPACTREGIONRESPONSE']._serialized_end=905
-  _globals['_GETREGIONLOADREQUEST']._serialized_start=907
-  _globals['_GETREGIONLOADREQUEST']._serialized_end=976
-  _globals['_GETREGIONLOADRESPONSE']._serialized_start=978
-  _globals['_GETREGIONLOADRESPONSE']._serialized_end=1051
+  _globals['_FLUSHREGIONREQUEST']._serialized_end=727
+  _globals['_FLUSHREGIONRESPONSE']._serialized_start=729
+  _globals['_FLUSHREGIONRESPONSE']._serialized_end=792
+  _globals['_COMPACTREGIONREQUEST']._serialized_start=794
+  _globals['_COMPACTREGIONREQUEST']._serialized_end=896
+  _globals['_COMPACTREGIONRESPONSE']._serialized_start=898
+  _globals['_COMPACTREGIONRESPONSE']._serialized_end=921
+  _globals['_GETREGIONLOADREQUEST']._serialized_start=923
+  _globals['_GETREGIONLOADREQUEST']._serialized_end=992
+  _globals['_GETREGIONLOADRESPONSE']._serialized_start=994
+  _globals['_GETREGIONLOADRESPONSE']._serialized_end=1067
+  _globals['_COMPACTIONSWITCHREQUEST']._serialized_start=1069
+  _globals['_COMPACTIONSWITCHREQUEST']._serialized_end=1111
+  _globals['_COMPACTIONSWITCHRESPONSE']._serialized_start=1113
+  _globals['_COMPACTIONSWITCHRESPONSE']._serialized_end=1159
+  _globals['_ROLLWALWRITERREQUEST']._serialized_start=1161
+  _globals['_ROLLWALWRITERREQUEST']._serialized_end=1183
+  _globals['_ROLLWALWRITERRESPONSE']._serialized_start=1185
+  _globals['_ROLLWALWRITERRESPONSE']._serialized_end=1233
+  _globals['_STOPSERVERREQUEST']._serialized_start=1235
+  _globals['_STOPSERVERREQUEST']._serialized_end=1270
+  _globals['_STOPSERVERRESPONSE']._serialized_start=1272
+  _globals['_STOPSERVERRESPONSE']._serialized_end=1292
+  _globals['_CLEARCOMPACTIONQUEUESREQUEST']._serialized_start=1294
+  _globals['_CLEARCOMPACTIONQUEUESREQUEST']._serialized_end=1344
+  _globals['_CLEARCOMPACTIONQUEUESRESPONSE']._serialized_start=1346
+  _globals['_CLEARCOMPACTIONQUEUESRESPONSE']._serialized_end=1377
+  _globals['_REGIONEXCEPTIONMESSAGE']._serialized_start=1379
+  _globals['_REGIONEXCEPTIONMESSAGE']._serialized_end=1502
+  _globals['_CACHEEVICTIONSTATS']._serialized_start=1505
+  _globals['_CACHEEVICTIONSTATS']._serialized_end=1655
+  _globals['_CLEARREGIONBLOCKCACHEREQUEST']._serialized_start=1657
+  _globals['_CLEARREGIONBLOCKCACHEREQUEST']._serialized_end=1736
+  _globals['_CLEARREGIONBLOCKCACHERESPONSE']._serialized_start=1738
+  _globals['_CLEARREGIONBLOCKCACHERESPONSE']._serialized_end=1820
 # @@protoc_insertion_point(module_scope)

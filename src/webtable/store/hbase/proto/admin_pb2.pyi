@@ -52,12 +52,14 @@ class GetStoreFileResponse(_message.Message):
     def __init__(self, store_file: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class FlushRegionRequest(_message.Message):
-    __slots__ = ("region", "if_older_than_ts")
+    __slots__ = ("region", "if_older_than_ts", "family")
     REGION_FIELD_NUMBER: _ClassVar[int]
     IF_OLDER_THAN_TS_FIELD_NUMBER: _ClassVar[int]
+    FAMILY_FIELD_NUMBER: _ClassVar[int]
     region: _base_pb2.RegionSpecifier
     if_older_than_ts: int
-    def __init__(self, region: _Optional[_Union[_base_pb2.RegionSpecifier, _Mapping]] = ..., if_older_than_ts: _Optional[int] = ...) -> None: ...
+    family: bytes
+    def __init__(self, region: _Optional[_Union[_base_pb2.RegionSpecifier, _Mapping]] = ..., if_older_than_ts: _Optional[int] = ..., family: _Optional[bytes] = ...) -> None: ...
 
 class FlushRegionResponse(_message.Message):
     __slots__ = ("last_flush_time", "flushed")
@@ -92,3 +94,77 @@ class GetRegionLoadResponse(_message.Message):
     REGION_LOADS_FIELD_NUMBER: _ClassVar[int]
     region_loads: _containers.RepeatedCompositeFieldContainer[_status_pb2.RegionLoad]
     def __init__(self, region_loads: _Optional[_Iterable[_Union[_status_pb2.RegionLoad, _Mapping]]] = ...) -> None: ...
+
+class CompactionSwitchRequest(_message.Message):
+    __slots__ = ("enabled",)
+    ENABLED_FIELD_NUMBER: _ClassVar[int]
+    enabled: bool
+    def __init__(self, enabled: _Optional[bool] = ...) -> None: ...
+
+class CompactionSwitchResponse(_message.Message):
+    __slots__ = ("prev_state",)
+    PREV_STATE_FIELD_NUMBER: _ClassVar[int]
+    prev_state: bool
+    def __init__(self, prev_state: _Optional[bool] = ...) -> None: ...
+
+class RollWALWriterRequest(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class RollWALWriterResponse(_message.Message):
+    __slots__ = ("region_to_flush",)
+    REGION_TO_FLUSH_FIELD_NUMBER: _ClassVar[int]
+    region_to_flush: _containers.RepeatedScalarFieldContainer[bytes]
+    def __init__(self, region_to_flush: _Optional[_Iterable[bytes]] = ...) -> None: ...
+
+class StopServerRequest(_message.Message):
+    __slots__ = ("reason",)
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    reason: str
+    def __init__(self, reason: _Optional[str] = ...) -> None: ...
+
+class StopServerResponse(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class ClearCompactionQueuesRequest(_message.Message):
+    __slots__ = ("queue_name",)
+    QUEUE_NAME_FIELD_NUMBER: _ClassVar[int]
+    queue_name: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, queue_name: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class ClearCompactionQueuesResponse(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class RegionExceptionMessage(_message.Message):
+    __slots__ = ("region", "exception")
+    REGION_FIELD_NUMBER: _ClassVar[int]
+    EXCEPTION_FIELD_NUMBER: _ClassVar[int]
+    region: _base_pb2.RegionSpecifier
+    exception: _base_pb2.NameBytesPair
+    def __init__(self, region: _Optional[_Union[_base_pb2.RegionSpecifier, _Mapping]] = ..., exception: _Optional[_Union[_base_pb2.NameBytesPair, _Mapping]] = ...) -> None: ...
+
+class CacheEvictionStats(_message.Message):
+    __slots__ = ("evicted_blocks", "bytes_evicted", "max_cache_size", "exception")
+    EVICTED_BLOCKS_FIELD_NUMBER: _ClassVar[int]
+    BYTES_EVICTED_FIELD_NUMBER: _ClassVar[int]
+    MAX_CACHE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    EXCEPTION_FIELD_NUMBER: _ClassVar[int]
+    evicted_blocks: int
+    bytes_evicted: int
+    max_cache_size: int
+    exception: _containers.RepeatedCompositeFieldContainer[RegionExceptionMessage]
+    def __init__(self, evicted_blocks: _Optional[int] = ..., bytes_evicted: _Optional[int] = ..., max_cache_size: _Optional[int] = ..., exception: _Optional[_Iterable[_Union[RegionExceptionMessage, _Mapping]]] = ...) -> None: ...
+
+class ClearRegionBlockCacheRequest(_message.Message):
+    __slots__ = ("region",)
+    REGION_FIELD_NUMBER: _ClassVar[int]
+    region: _containers.RepeatedCompositeFieldContainer[_base_pb2.RegionSpecifier]
+    def __init__(self, region: _Optional[_Iterable[_Union[_base_pb2.RegionSpecifier, _Mapping]]] = ...) -> None: ...
+
+class ClearRegionBlockCacheResponse(_message.Message):
+    __slots__ = ("stats",)
+    STATS_FIELD_NUMBER: _ClassVar[int]
+    stats: CacheEvictionStats
+    def __init__(self, stats: _Optional[_Union[CacheEvictionStats, _Mapping]] = ...) -> None: ...

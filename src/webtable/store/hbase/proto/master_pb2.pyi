@@ -179,6 +179,34 @@ class CreateNamespaceResponse(_message.Message):
     proc_id: int
     def __init__(self, proc_id: _Optional[int] = ...) -> None: ...
 
+class ModifyNamespaceRequest(_message.Message):
+    __slots__ = ("namespaceDescriptor", "nonce_group", "nonce")
+    NAMESPACEDESCRIPTOR_FIELD_NUMBER: _ClassVar[int]
+    NONCE_GROUP_FIELD_NUMBER: _ClassVar[int]
+    NONCE_FIELD_NUMBER: _ClassVar[int]
+    namespaceDescriptor: _base_pb2.NamespaceDescriptor
+    nonce_group: int
+    nonce: int
+    def __init__(self, namespaceDescriptor: _Optional[_Union[_base_pb2.NamespaceDescriptor, _Mapping]] = ..., nonce_group: _Optional[int] = ..., nonce: _Optional[int] = ...) -> None: ...
+
+class ModifyNamespaceResponse(_message.Message):
+    __slots__ = ("proc_id",)
+    PROC_ID_FIELD_NUMBER: _ClassVar[int]
+    proc_id: int
+    def __init__(self, proc_id: _Optional[int] = ...) -> None: ...
+
+class GetNamespaceDescriptorRequest(_message.Message):
+    __slots__ = ("namespaceName",)
+    NAMESPACENAME_FIELD_NUMBER: _ClassVar[int]
+    namespaceName: str
+    def __init__(self, namespaceName: _Optional[str] = ...) -> None: ...
+
+class GetNamespaceDescriptorResponse(_message.Message):
+    __slots__ = ("namespaceDescriptor",)
+    NAMESPACEDESCRIPTOR_FIELD_NUMBER: _ClassVar[int]
+    namespaceDescriptor: _base_pb2.NamespaceDescriptor
+    def __init__(self, namespaceDescriptor: _Optional[_Union[_base_pb2.NamespaceDescriptor, _Mapping]] = ...) -> None: ...
+
 class ListNamespacesRequest(_message.Message):
     __slots__ = ()
     def __init__(self) -> None: ...

@@ -137,21 +137,47 @@ class RegionLoad(_message.Message):
     compaction_state: RegionLoad.CompactionState
     def __init__(self, region_specifier: _Optional[_Union[_base_pb2.RegionSpecifier, _Mapping]] = ..., stores: _Optional[int] = ..., storefiles: _Optional[int] = ..., storefile_size_MB: _Optional[int] = ..., mem_store_size_MB: _Optional[int] = ..., read_requests_count: _Optional[int] = ..., write_requests_count: _Optional[int] = ..., data_locality: _Optional[float] = ..., last_major_compaction_ts: _Optional[int] = ..., compaction_state: _Optional[_Union[RegionLoad.CompactionState, str]] = ...) -> None: ...
 
+class ServerTask(_message.Message):
+    __slots__ = ("description", "status", "state", "startTime", "completionTime")
+    class State(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+        __slots__ = ()
+        RUNNING: _ClassVar[ServerTask.State]
+        WAITING: _ClassVar[ServerTask.State]
+        COMPLETE: _ClassVar[ServerTask.State]
+        ABORTED: _ClassVar[ServerTask.State]
+    RUNNING: ServerTask.State
+    WAITING: ServerTask.State
+    COMPLETE: ServerTask.State
+    ABORTED: ServerTask.State
+    DESCRIPTION_FIELD_NUMBER: _ClassVar[int]
+    STATUS_FIELD_NUMBER: _ClassVar[int]
+    STATE_FIELD_NUMBER: _ClassVar[int]
+    STARTTIME_FIELD_NUMBER: _ClassVar[int]
+    COMPLETIONTIME_FIELD_NUMBER: _ClassVar[int]
+    description: str
+    status: str
+    state: ServerTask.State
+    startTime: int
+    completionTime: int
+    def __init__(self, description: _Optional[str] = ..., status: _Optional[str] = ..., state: _Optional[_Union[ServerTask.State, str]] = ..., startTime: _Optional[int] = ..., completionTime: _Optional[int] = ...) -> None: ...
+
 class ServerLoad(_message.Message):
-    __slots__ = ("number_of_requests", "total_number_of_requests", "used_heap_MB", "max_heap_MB", "region_loads", "report_end_time")
+    __slots__ = ("number_of_requests", "total_number_of_requests", "used_heap_MB", "max_heap_MB", "region_loads", "report_end_time", "tasks")
     NUMBER_OF_REQUESTS_FIELD_NUMBER: _ClassVar[int]
     TOTAL_NUMBER_OF_REQUESTS_FIELD_NUMBER: _ClassVar[int]
     USED_HEAP_MB_FIELD_NUMBER: _ClassVar[int]
     MAX_HEAP_MB_FIELD_NUMBER: _ClassVar[int]
     REGION_LOADS_FIELD_NUMBER: _ClassVar[int]
     REPORT_END_TIME_FIELD_NUMBER: _ClassVar[int]
+    TASKS_FIELD_NUMBER: _ClassVar[int]
     number_of_requests: int
     total_number_of_requests: int
     used_heap_MB: int
     max_heap_MB: int
     region_loads: _containers.RepeatedCompositeFieldContainer[RegionLoad]
     report_end_time: int
-    def __init__(self, number_of_requests: _Optional[int] = ..., total_number_of_requests: _Optional[int] = ..., used_heap_MB: _Optional[int] = ..., max_heap_MB: _Optional[int] = ..., region_loads: _Optional[_Iterable[_Union[RegionLoad, _Mapping]]] = ..., report_end_time: _Optional[int] = ...) -> None: ...
+    tasks: _containers.RepeatedCompositeFieldContainer[ServerTask]
+    def __init__(self, number_of_requests: _Optional[int] = ..., total_number_of_requests: _Optional[int] = ..., used_heap_MB: _Optional[int] = ..., max_heap_MB: _Optional[int] = ..., region_loads: _Optional[_Iterable[_Union[RegionLoad, _Mapping]]] = ..., report_end_time: _Optional[int] = ..., tasks: _Optional[_Iterable[_Union[ServerTask, _Mapping]]] = ...) -> None: ...
 
 class LiveServerInfo(_message.Message):
     __slots__ = ("server", "server_load")

@@ -1,0 +1,200 @@
+"""What the master does by itself: switching it on and off, and asking for it at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple, get_args
+
+from google.protobuf.message import Message
+
+from webtable.errors import InvalidRequest
+from webtable.store.admin import check_namespace_name
+from webtable.store.cluster_load import Switch
+from webtable.store.hbase.cluster import HBCK
+from webtable.store.hbase.proto import chores_pb2
+from webtable.store.hbase.snapshots import SnapshotWork
+from webtable.store.hbase.wire import RemoteError, RpcError
+
+__all__ = ["SwitchWork"]
+
+_SPLIT, _MERGE = chores_pb2.SPLIT, chores_pb2.MERGE
+
+
+class _Calls(NamedTuple):
+    """The two calls of a switch, and the fields of their answers."""
+
+    set_method: str
+    set_kind: type[Message]
+    before: str
+    ask_method: str
+    ask: Message
+    ask_kind: type[Message]
+    is_on: str = "enabled"
+
+
+_CALLS: dict[Switch, _Calls] = {
+    "catalog_janitor": _Calls(
+        "EnableCatalogJanitor",
+        chores_pb2.EnableCatalogJanitorResponse,
+        "prev_value",
+        "IsCatalogJanitorEnabled",
+        chores_pb2.IsCatalogJanitorEnabledRequest(),
+        chores_pb2.IsCatalogJanitorEnabledResponse,
+        "value",
+    ),
+    "cleaner": _Calls(
+        "SetCleanerChoreRunning",
+        chores_pb2.SetCleanerChoreRunningResponse,
+        "prev_value",
+        "IsCleanerChoreEnabled",
+        chores_pb2.IsCleanerChoreEnabledRequest(),
+        chores_pb2.IsCleanerChoreEnabledResponse,
+        "value",
+    ),
+    "normalizer": _Calls(
+        "SetNormalizerRunning",
+        chores_pb2.SetNormalizerRunningResponse,
+        "prev_normalizer_value",
+        "IsNormalizerEnabled",
+        chores_pb2.IsNormalizerEnabledRequest(),
+        chores_pb2.IsNormalizerEnabledResponse,
+    ),
+    "snapshot_cleanup": _Calls(
+        "SwitchSnapshotCleanup",
+        chores_pb2.SetSnapshotCleanupResponse,
+        "prev_snapshot_cleanup",
+        "IsSnapshotCleanupEnabled",
+        chores_pb2.IsSnapshotCleanupEnabledRequest(),
+        chores_pb2.IsSnapshotCleanupEnabledResponse,
+    ),
+    "split": _Calls(
+        "SetSplitOrMergeEnabled",
+        chores_pb2.SetSplitOrMergeEnabledResponse,
+        "prev_value",
+        "IsSplitOrMergeEnabled",
+        chores_pb2.IsSplitOrMergeEnabledRequest(switch_type=_SPLIT),
+        chores_pb2.IsSplitOrMergeEnabledResponse,
+    ),
+    "merge": _Calls(
+        "SetSplitOrMergeEnabled",
+        chores_pb2.SetSplitOrMergeEnabledResponse,
+        "prev_value",
+        "IsSplitOrMergeEnabled",
+        chores_pb2.IsSplitOrMergeEnabledRequest(switch_type=_MERGE),
+        chores_pb2.IsSplitOrMergeEnabledResponse,
+    ),
+}
+
+
+class SwitchWork(SnapshotWork):
+    """Switches and starts the chores of the master; see `ClusterAdmin` for what they do."""
+
+    def is_switched_on(self, switch: Switch) -> bool:
+        """Whether the master does something by itself; see `ClusterAdmin.is_switched_on`."""
+        _check_switch(switch)
+        if switch == "balancer":
+            asked = chores_pb2.IsBalancerEnabledRequest()
+            kind = chores_pb2.IsBalancerEnabledResponse
+            return self._question("IsBalancerEnabled", asked, kind).enabled
+        calls = _CALLS[switch]
+        answer = self._question(calls.ask_method, calls.ask, calls.ask_kind)
+        return bool(getattr(answer, calls.is_on))
+
+    def switch(self, switch: Switch, *, on: bool) -> bool:
+        """Switches something on or off; see `ClusterAdmin.switch`."""
+        _check_switch(switch)
+        if switch == "balancer":
+            return self.switch_balancer(on=on)
+        self._check_writable()
+        calls = _CALLS[switch]
+        request = _set_request(switch, on=on)
+        answer = self._call(calls.set_method, request, calls.set_kind, self._attempts())
+        before = getattr(answer, calls.before)
+        return bool(before) if isinstance(before, bool) else bool(before[0])
+
+    def normalize(
+        self, tables: Iterable[str] = (), *, regex: str | None = None, namespace: str | None = None
+    ) -> bool:
+        """Asks for the normalizer; see `ClusterAdmin.normalize`."""
+        self._check_writable()
+        if isinstance(tables, str):
+            raise InvalidRequest(f"tables {tables!r:.80} is not a list", hint="give a list")
+        if namespace is not None:
+            check_namespace_name(namespace)
+        only = self._names.only
+        if only is not None and namespace not in (None, only):
+            raise InvalidRequest(
+                f"namespace '{namespace}' is not the namespace '{only}' of this store",
+                hint="leave out '?namespace=' to reach every table of the cluster",
+            )
+        request = chores_pb2.NormalizeRequest(regex=regex, namespace=namespace or only)
+        request.table_names.extend(self._message(table) for table in tables)
+        kind = chores_pb2.NormalizeResponse
+        attempts = self._attempts()
+        while True:
+            try:
+                deadline = attempts.deadline
+                found = self._cluster.call_this_master("Normalize", request, kind, deadline)
+                return found.normalizer_ran
+            except RpcError as exc:
+                # The master says this with a class that is worth another try otherwise.
+                if isinstance(exc, RemoteError) and "near index" in exc.detail:
+                    raise InvalidRequest(
+                        f"{regex!r:.80} is not a regular expression of Java", hint=exc.detail
+                    ) from exc
+                attempts.failed(exc)
+
+    def run_catalog_janitor(self) -> int:
+        """Removes what splits and merges left; see `ClusterAdmin.run_catalog_janitor`."""
+        self._check_writable()
+        request, kind = chores_pb2.RunCatalogScanRequest(), chores_pb2.RunCatalogScanResponse
+        return self._call("RunCatalogScan", request, kind, self._attempts()).scan_result
+
+    def run_cleaner(self) -> bool:
+        """Removes old files and logs; see `ClusterAdmin.run_cleaner`."""
+        self._check_writable()
+        request, kind = chores_pb2.RunCleanerChoreRequest(), chores_pb2.RunCleanerChoreResponse
+        return self._call("RunCleanerChore", request, kind, self._attempts()).cleaner_chore_ran
+
+    def run_hbck(self) -> bool:
+        """Looks for regions that are lost; see `ClusterAdmin.run_hbck`."""
+        self._check_writable()
+        request, kind = chores_pb2.RunHbckChoreRequest(), chores_pb2.RunHbckChoreResponse
+        attempts = self._attempts()
+        answer = self._cluster.call_master("RunHbckChore", request, kind, attempts, service=HBCK)
+        return answer.ran
+
+    def flush_master_store(self) -> None:
+        """Flushes what the master keeps itself; see `ClusterAdmin.flush_master_store`."""
+        self._check_writable()
+        request, kind = chores_pb2.FlushMasterStoreRequest(), chores_pb2.FlushMasterStoreResponse
+        self._call("FlushMasterStore", request, kind, self._attempts())
+
+    def is_in_maintenance(self) -> bool:
+        """Whether the master is there for repairs only; see `ClusterAdmin.is_in_maintenance`."""
+        request = chores_pb2.IsInMaintenanceModeRequest()
+        kind = chores_pb2.IsInMaintenanceModeResponse
+        return self._question("IsMasterInMaintenanceMode", request, kind).inMaintenanceMode
+
+
+def _set_request(switch: Switch, *, on: bool) -> Message:
+    if switch == "catalog_janitor":
+        return chores_pb2.EnableCatalogJanitorRequest(enable=on)
+    if switch == "cleaner":
+        return chores_pb2.SetCleanerChoreRunningRequest(on=on)
+    if switch == "normalizer":
+        return chores_pb2.SetNormalizerRunningRequest(on=on)
+    if switch == "snapshot_cleanup":
+        return chores_pb2.SetSnapshotCleanupRequest(enabled=on, synchronous=False)
+    kind = _SPLIT if switch == "split" else _MERGE
+    return chores_pb2.SetSplitOrMergeEnabledRequest(
+        enabled=on, synchronous=False, switch_types=[kind]
+    )
+
+
+def _check_switch(switch: Switch) -> None:
+    known = get_args(Switch)
+    if switch not in known:
+        raise InvalidRequest(
+            f"switch {switch!r:.60} is not known", hint=f"one of {', '.join(known)}"
+        )
