@@ -15,6 +15,9 @@ import msgspec
 
 from webtable.cli.options import Format, format_option, open_for_writing, store_option
 from webtable.cli.output import print_item, talk
+from webtable.errors import NotFound
+from webtable.links.graph import LinkIndex
+from webtable.links.keeper import LinkKeeper
 from webtable.pages.captures import EXPECTED_REASONS, REASONS, Position, Skipped
 from webtable.pages.ingest import Loader, LoadReport
 from webtable.pages.parsing import parse_stored
@@ -75,6 +78,7 @@ def load(
     """
     with open_for_writing(location) as store, contextlib.ExitStack() as stack:
         pages = PageTable.open(store, parse_stored)
+        _follow_links(pages)
         tell: Callable[[Skipped], None] = _nothing
         if skipped_to is not None:
             out = stack.enter_context(Path(skipped_to).open("w", encoding="utf-8"))
@@ -87,6 +91,18 @@ def load(
     _print(report, form)
     if not report.captures and (report.failed or set(report.skipped) - EXPECTED_REASONS):
         ctx.exit(NOTHING_READ)
+
+
+def _follow_links(pages: PageTable) -> None:
+    """Lets the link index follow what is loaded."""
+    try:
+        index = LinkIndex.open(pages)
+    except NotFound:
+        talk("this store has no link index; `webtable links rebuild` makes one")
+        return
+    if not index.is_ready:
+        talk("the link index lacks pages; `webtable links rebuild` takes them in")
+    pages.hook = LinkKeeper(index)
 
 
 def _nothing(_: Skipped) -> None:

@@ -17,6 +17,7 @@ from webtable.cli.options import (
 from webtable.cli.output import Column, Item, print_item, print_items, talk
 from webtable.cli.page_answers import Moment, answer_options, cursor, print_answer
 from webtable.errors import NotFound
+from webtable.links.graph import LinkIndex
 from webtable.pages.cells import encode_time
 from webtable.pages.compare import compare
 from webtable.pages.history import CaptureNote, counting
@@ -56,6 +57,7 @@ def init(location: str, keys: str | None, profile: str) -> None:
     """Make the tables of a store for pages; `webtable load` fills it."""
     with webtable.open(location) as store:
         made = PageTable.create(store, parse_stored, keys=keys, profile=profile)
+        LinkIndex.create(made)
     talk(f"made '{location}' with {made.keys.name} keys and the profile {made.profile}")
 
 

@@ -37,6 +37,7 @@ __all__ = [
     "RowWrite",
     "described",
     "history_of",
+    "links_held",
     "links_identity",
     "read_history",
 ]
@@ -341,6 +342,17 @@ def _held(note: CaptureNote, versions: Mapping[int, str]) -> str | None:
     if holds is None or versions[holds] != links_identity(note):
         return None
     return versions[holds]
+
+
+def links_held(values: Mapping[bytes, bytes]) -> str:
+    """Returns the links of the newest capture, of a row's newest values; empty where it has none.
+
+    That is also where they are not known, as of a reference to a capture that was never loaded.
+    """
+    is_ok = 200 <= int(values.get(b"metadata:status_code") or 0) <= 299
+    if not is_ok or values.get(LINKS_OF) != values.get(b"metadata:digest"):
+        return ""
+    return values.get(LINKS, b"").decode()
 
 
 def links_identity(note: CaptureNote) -> str:

@@ -1,0 +1,232 @@
+"""Counts on their way out: from the shards of a page to its rank, its domain and its own row.
+
+An exporter takes the marks that others left, and on a cluster the intents of workers that died. For
+each marked page it reads the revision first and sums the shards after that, and it always moves the
+revision, so that a sum from before a change is never written over one from after it. What it
+writes elsewhere carries that revision as a guard.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+
+import msgspec
+
+from webtable.links import rules, schema
+from webtable.links.cells import GONE, decode_uris, live_values
+from webtable.links.graph import LinkIndex
+from webtable.links.shards import DOMAIN_CELLS, ShardWriter, State
+from webtable.links.update import Intent, Updater
+from webtable.pages.captures import link_text
+from webtable.records.index import Change, RowState
+from webtable.records.index_writer import Writer
+from webtable.store.model import Row
+from webtable.store.mutation import Delete
+
+__all__ = ["HERE", "Drained", "Exported", "Exporter", "TellPage"]
+
+HERE = b"+"
+"""The state of a URI that is crawled or linked to."""
+
+_MARKS = 50
+_PAGES = 250
+_INLINKS, _INLINKS_AT = b"metadata:inlinks", b"metadata:inlinks_at"
+
+
+class Drained(msgspec.Struct):
+    """What an exporter did: marks and intents that it took, pages whose counts it wrote."""
+
+    marks: int = 0
+    intents: int = 0
+    pages: int = 0
+
+
+class Exported(msgspec.Struct):
+    """A page whose links were counted: how many there are, and under which revision."""
+
+    uri: bytes
+    count: int = 0
+    is_crawled: bool = False
+    revision: int = 0
+
+    @property
+    def is_here(self) -> bool:
+        """Whether the URI is crawled or linked to."""
+        return self.is_crawled or self.count > 0
+
+
+class Exporter:
+    """Takes what is under way on a cluster to its end, beside any number of others."""
+
+    def __init__(self, index: LinkIndex) -> None:
+        self._index = index
+        self._clock = index.rows.clock
+        self._updater = Updater(index)
+        self._domains = ShardWriter(index.table, DOMAIN_CELLS, self._clock, index.rows.new_token)
+
+    def drain(self) -> Drained:
+        """Works until no marks are left, and no intents that somebody must finish.
+
+        Younger intents belong to workers under way; what they leave is somebody's next turn.
+        """
+        done = Drained()
+        done.intents = self._take_intents()
+        while marks := list(self._index.work.scan(prefix=b"m:", limit=_MARKS)):
+            targets = {uri for mark in marks for uri in decode_uris(mark.value(schema.TARGETS))}
+            self.export(sorted(targets))
+            deletes = [
+                Delete(mark.key, timestamp=mark.raw_cells[0][1]).column(schema.TARGETS)
+                for mark in marks
+            ]
+            with self._index.work.batch() as batch:
+                for delete in deletes:
+                    batch.add(delete)
+            done.marks += len(marks)
+            done.pages += len(targets)
+        return done
+
+    # Intents
+
+    def _take_intents(self) -> int:
+        """Finishes what workers began who have been gone for long."""
+        now = self._clock.now_ms()
+        found = [
+            intent
+            for row in self._index.work.scan(prefix=b"i:")
+            for intent in self._abandoned(row, now)
+        ]
+        pages = self._index.pages
+        for at in range(0, len(found), _PAGES):
+            some = found[at : at + _PAGES]
+            keys = {pages.keys.row_key(schema.url_of(intent.uri)) for intent in some}
+            Writer(pages.rows).finish(pages.rows.read_states(list(keys)), clears=True)
+            self._updater.finish(some)
+        return len(found)
+
+    def _abandoned(self, row: Row, now_ms: int) -> Iterator[Intent]:
+        uri = row.key.split(b":", 2)[2]
+        for column, timestamp, value, _ in row.raw_cells:
+            if rules.is_abandoned(timestamp, now_ms):
+                times = {int(line.partition("\t")[0]) for line in value.decode().split("\n")}
+                yield Intent(uri, column, timestamp, self._targets(uri, times))
+
+    def _targets(self, uri: bytes, times: Iterable[int]) -> frozenset[bytes]:
+        """Returns where a page linked at some times, as far as that is stored."""
+        url = schema.url_of(uri)
+        texts = [link_text(self._index.pages.links(url, time) or ()) for time in times]
+        return frozenset(target for text in texts for target in live_values(text))
+
+    # Counts
+
+    def export(self, uris: Sequence[bytes]) -> None:
+        """Counts the links to pages anew, and tells everybody who shows the number."""
+        remaining = iter(uris)
+        while some := list(islice(remaining, _PAGES)):
+            exported = self._count(some)
+            self._tell_domains(exported)
+            self._tell_pages(exported)
+
+    def _count(self, uris: Sequence[bytes]) -> list[Exported]:
+        sums = _Sums(self._index, uris)
+        decisions = [_Recount(uri, sums) for uri in uris]
+        written = self._index.rows.write_many(
+            [(schema.page_row(each.exported.uri), each) for each in decisions]
+        )
+        for each, revision in zip(decisions, written, strict=True):
+            assert revision is not None
+            each.exported.revision = revision
+        return [each.exported for each in decisions]
+
+    def _tell_domains(self, exported: Iterable[Exported]) -> None:
+        states: dict[bytes, list[State]] = {}
+        for each in exported:
+            shard = schema.shard_of(each.uri, self._index.shards)
+            row = schema.shard_row(b"d:", self._index.domains.of(each.uri), shard)
+            state = State(each.uri, HERE if each.is_here else GONE, each.revision)
+            states.setdefault(row, []).append(state)
+        self._domains.write(states)
+
+    def _tell_pages(self, exported: Iterable[Exported]) -> None:
+        pages = self._index.pages
+        pages.rows.write_many(
+            [
+                (pages.keys.row_key(schema.url_of(each.uri)), TellPage(each))
+                for each in exported
+                if each.is_crawled
+            ]
+        )
+
+
+class _Sums:
+    """The sums of the shards of pages, each read after somebody asked for it."""
+
+    def __init__(self, index: LinkIndex, uris: Sequence[bytes]) -> None:
+        self._index = index
+        self._wanted = uris
+        self._read: dict[bytes, int] = {}
+        self._is_first = True
+        if not rules.sums_late():
+            self._fetch(uris)
+
+    def take(self, uri: bytes) -> int:
+        """Returns the sum of a page, as it is now or was after the first of its chunk was asked.
+
+        The first one of a chunk is asked for when the states of all of it were read; whoever has
+        to try again asks anew.
+        """
+        if self._is_first and rules.sums_late():
+            self._fetch(self._wanted)
+        elif uri not in self._read:
+            self._fetch([uri])
+        self._is_first = False
+        return self._read.pop(uri)
+
+    def _fetch(self, uris: Sequence[bytes]) -> None:
+        shards = self._index.shards
+        rows = [schema.shard_row(b"p:", uri, shard) for uri in uris for shard in range(shards)]
+        found = self._index.table.get_many(rows, (schema.COUNT,))
+        for at, uri in enumerate(uris):
+            mine = found[at * shards : (at + 1) * shards]
+            values = [row.value(schema.COUNT) for row in mine if row is not None]
+            self._read[uri] = sum(int(value) for value in values if value)
+
+
+class _Recount:
+    """Decides what the row of a page says of its links; see `Decide`. It always moves it."""
+
+    def __init__(self, uri: bytes, sums: _Sums) -> None:
+        self._sums = sums
+        self.exported = Exported(uri)
+
+    def __call__(self, state: RowState) -> Change:
+        """Decides what to do."""
+        exported = self.exported
+        exported.count = self._sums.take(exported.uri)
+        exported.is_crawled = schema.AT in state.facts
+        if exported.is_here:
+            return Change(put={schema.INCOUNT: str(exported.count).encode()})
+        return Change(delete=(schema.INCOUNT,))
+
+
+class TellPage:
+    """Decides what a page's own row says of the links to it; see `Decide`.
+
+    Args:
+        is_alone: whether nobody else exports, so that what does not change need not be written.
+    """
+
+    def __init__(self, exported: Exported, *, is_alone: bool = False) -> None:
+        self._exported = exported
+        self._is_alone = is_alone
+
+    def __call__(self, state: RowState) -> Change | None:
+        """Decides what to do."""
+        facts, exported = state.facts, self._exported
+        if not facts or not rules.is_newer(exported.revision, int(facts.get(_INLINKS_AT) or 0)):
+            return None
+        count = str(exported.count).encode()
+        if self._is_alone and facts.get(_INLINKS) == count:
+            return None
+        guard = str(exported.revision).encode()
+        return Change(put={_INLINKS: count, _INLINKS_AT: guard, b"inlinks:count": count})

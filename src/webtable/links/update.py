@@ -1,0 +1,203 @@
+"""The link index on a cluster, step by step: intents, journals, states, marks.
+
+Each step is atomic in one row and may be repeated; a record of work goes only when what follows
+from it is durable. `docs/explain/links.md` tells why each is needed, `rules.py` has the rules.
+
+0. an intent, before the row of a page is written;
+1. the page's newest links into its row of the index, with the journal of who is to be told;
+2. the state of each link into its target's shard row;
+3. marks for the targets, then the journal is cleared, then the intent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import NamedTuple, TypeVar
+
+from webtable.errors import Timeout
+from webtable.links import rules, schema
+from webtable.links.cells import encode_uris, live_values
+from webtable.links.graph import LinkIndex
+from webtable.links.journal import Newest, TakeIn, View
+from webtable.links.shards import PAGE_CELLS, ShardWriter, State
+from webtable.pages.page import NewCapture
+from webtable.pages.writing import LINKS, LINKS_OF, links_held
+from webtable.records.index_cells import decode_revision
+from webtable.store.mutation import Delete, Mutation, Put
+from webtable.store.table import Table
+
+__all__ = ["Intent", "Intents", "Updater"]
+
+T = TypeVar("T")
+
+_ROWS = 500
+_MARKED = 1_000
+_REVISION = b"metadata:rev"
+_DIGEST, _STATUS = b"metadata:digest", b"metadata:status_code"
+_PAGE_COLUMNS = (_REVISION, _DIGEST, _STATUS, LINKS, LINKS_OF)
+
+
+class Intent(NamedTuple):
+    """A page row that is about to be written, or was.
+
+    Attributes:
+        column, put_ms: where the intent stands, and its timestamp.
+        own: targets of the captures that it is of.
+    """
+
+    uri: bytes
+    column: bytes
+    put_ms: int
+    own: frozenset[bytes]
+
+
+class Intents:
+    """Intents of one batch; see `webtable.pages.hooks.Begun`."""
+
+    def __init__(self, index: LinkIndex, intents: Sequence[Intent]) -> None:
+        self._clock = index.rows.clock
+        self._begun_ms = self._clock.elapsed_ms()
+        self.intents = intents
+
+    def check(self) -> None:
+        """Makes sure that page rows may still be written under these intents.
+
+        Raises:
+            Timeout: it took too long.
+        """
+        if not rules.may_write_page(self._begun_ms, self._clock.elapsed_ms()):
+            error = Timeout(
+                "storing a batch of pages took longer than its links allow",
+                hint="load the file again: it goes on where it was",
+            )
+            error.maybe_applied = False
+            raise error
+
+
+class Updater:
+    """Keeps the link index while pages are stored, on a cluster, beside any number of others."""
+
+    def __init__(self, index: LinkIndex) -> None:
+        self._index = index
+        self._clock = index.rows.clock
+        self._shards = ShardWriter(index.table, PAGE_CELLS, self._clock, index.rows.new_token)
+
+    # Step 0
+
+    def begin(self, captures: Sequence[NewCapture]) -> Intents:
+        """Puts an intent for each page of these captures."""
+        by_url: dict[str, list[NewCapture]] = {}
+        for capture in captures:
+            by_url.setdefault(capture.url, []).append(capture)
+        intents, puts = [], []
+        now = self._clock.now_ms()
+        for url, mine in by_url.items():
+            uri = schema.uri_of(url)
+            column = schema.WORK + self._index.rows.new_token().hex().encode()
+            texts = [c.info.links for c in mine if c.info is not None and c.note.is_ok]
+            own = frozenset(target for text in texts for target in live_values(text))
+            named = "\n".join(f"{c.note.time}\t{c.note.digest}" for c in mine)
+            intents.append(Intent(uri, column, now, own))
+            puts.append(Put(schema.intent_row(uri), {column: named.encode()}, timestamp=now))
+        begun = Intents(self._index, intents)  # its time begins before the intents are there
+        _send(self._index.work, puts)
+        return begun
+
+    # Steps 1 to 3
+
+    def finish(self, intents: Sequence[Intent]) -> None:
+        """Brings the index up to date with pages that were stored, and ends their intents.
+
+        Raises:
+            RetryableError: the store failed; whoever finds the intents later goes on.
+        """
+        for some in _chunks(intents, _ROWS):
+            views = self._take_in(some)
+            marked = self._tell(views)
+            self._mark(marked)
+            self._clear(views)
+            deletes = [
+                Delete(schema.intent_row(intent.uri), timestamp=intent.put_ms).column(intent.column)
+                for intent in some
+            ]
+            _send(self._index.work, deletes)
+
+    def _take_in(self, intents: Sequence[Intent]) -> list[View]:
+        own: dict[bytes, set[bytes]] = {}
+        for intent in intents:
+            own.setdefault(intent.uri, set()).update(intent.own)
+        newest = self._newest(list(own))
+        table, rows = self._index.table, self._index.rows
+        decisions = [
+            TakeIn(table, uri, newest[uri], own[uri]) for uri in own if newest[uri] is not None
+        ]
+        written = rows.write_many([(schema.page_row(each.uri), each) for each in decisions])
+        return [each.view(number) for each, number in zip(decisions, written, strict=True)]
+
+    def _newest(self, uris: Sequence[bytes]) -> dict[bytes, Newest | None]:
+        """Reads the newest links of pages; None where there is no such page."""
+        pages = self._index.pages
+        keys = [pages.keys.row_key(schema.url_of(uri)) for uri in uris]
+        newest: dict[bytes, Newest | None] = {}
+        for uri, found in zip(uris, pages.rows.table.get_many(keys, _PAGE_COLUMNS), strict=True):
+            values = {} if found is None else found.values()
+            if _REVISION not in values:
+                newest[uri] = None
+                continue
+            newest[uri] = Newest(decode_revision(values[_REVISION]).number, links_held(values))
+        return newest
+
+    def _tell(self, views: Iterable[View]) -> set[bytes]:
+        """Writes states to targets; returns those whose counts are to be exported."""
+        marked: set[bytes] = set()
+        for some in _chunks(_told(views, self._index.shards), _ROWS):
+            states: dict[bytes, list[State]] = {}
+            targets: dict[bytes, bytes] = {}
+            for row, target, state in some:
+                states.setdefault(row, []).append(state)
+                targets[row] = target
+            changed = self._shards.write(states)
+            marked.update(t for row, t in targets.items() if rules.needs_mark(row in changed))
+        marked.update(view.uri for view in views if view.uri in view.targets)
+        return marked
+
+    def _mark(self, targets: Iterable[bytes]) -> None:
+        now = self._clock.now_ms()
+        puts = []
+        for some in _chunks(sorted(targets), _MARKED):
+            row = b"m:" + self._index.rows.new_token().hex().encode()
+            puts.append(Put(row, {schema.TARGETS: encode_uris(some)}, timestamp=now))
+        _send(self._index.work, puts)
+
+    def _clear(self, views: Iterable[View]) -> None:
+        # Stamped as the journal is, an empty value hides just this one, not a later one.
+        puts = [
+            Put(schema.page_row(view.uri), {schema.JOURNAL: b""}, timestamp=view.journal_at)
+            for view in views
+            if view.targets
+        ]
+        _send(self._index.table, puts)
+
+
+def _told(views: Iterable[View], shards: int) -> Iterator[tuple[bytes, bytes, State]]:
+    """Yields shard row, target and state for everybody who is to be told."""
+    for view in views:
+        shard = schema.shard_of(view.uri, shards)
+        for target in view.targets:
+            if target != view.uri:
+                row = schema.shard_row(b"p:", target, shard)
+                yield row, target, State(view.uri, view.state(target), view.guard)
+
+
+def _send(table: Table, mutations: Sequence[Mutation]) -> None:
+    if mutations:
+        with table.batch(size=_MARKED) as batch:
+            for mutation in mutations:
+                batch.add(mutation)
+
+
+def _chunks(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    remaining = iter(items)
+    while chunk := list(islice(remaining, size)):
+        yield chunk
