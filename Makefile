@@ -12,8 +12,8 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # What the compiled forms of the hottest modules are made from, where there is a C compiler.
-COMPILED := $(addprefix src/webtable/,records/rows.py records/_rows.pxd store/hbase/codec.py \
-    store/hbase/_codec.pxd store/rocks/cutting.py store/rocks/_cutting.pxd) tools/compile_modules.py
+TYPES := $(wildcard src/webtable/*/_*.pxd src/webtable/*/*/_*.pxd)
+COMPILED := $(TYPES) $(subst /_,/,$(TYPES:.pxd=.py)) tools/compile_modules.py
 
 # Extra arguments for the program that a target runs: make test ARGS="tests/cli -x"
 ARGS ?=

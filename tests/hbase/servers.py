@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 from google.protobuf.message import Message
 
+from webtable.store.hbase.frames import read_varint
 from webtable.store.hbase.proto import rpc_pb2
-from webtable.store.hbase.wire import Server, read_varint
+from webtable.store.hbase.wire import Server
 
 HOST = "127.0.0.1"
 

@@ -13,7 +13,7 @@ import pytest
 
 from webtable.errors import NotAuthenticated
 from webtable.store.hbase.auth import Channel, Identity
-from webtable.store.hbase.connection import Connection
+from webtable.store.hbase.pipe import Connection
 from webtable.store.hbase.proto import client_pb2, rpc_pb2
 from webtable.store.hbase.wire import (
     CallTimedOut,
@@ -24,9 +24,17 @@ from webtable.store.hbase.wire import (
     Server,
 )
 
+from .forms import form_of
 from .servers import HOST, Peer, listening, unused_port
 
 LIMIT = 20.0
+
+
+@pytest.fixture(autouse=True, params=["plain", "compiled"])
+def _form(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lets each test run with both forms of the module."""
+    module = form_of("webtable.store.hbase", "pipe", request.param)
+    monkeypatch.setitem(globals(), "Connection", module.Connection)
 
 
 @contextmanager

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+
 import pytest
+from google.protobuf.message import DecodeError
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,19 +14,23 @@ from webtable.store.hbase.auth import Identity, identify
 from webtable.store.hbase.proto import client_pb2, rpc_pb2
 from webtable.store.hbase.wire import (
     ConnectionLost,
-    Frames,
     NotHBase,
     RemoteError,
     Server,
     connection_header,
     preamble,
-    read_varint,
-    request_frame,
 )
 
+from .forms import form_of
 from .servers import delimited
 
 SERVER = Server("host", 16020)
+
+
+@pytest.fixture(scope="module", params=["plain", "compiled"])
+def frames(request: pytest.FixtureRequest) -> ModuleType:
+    """Each form of the module."""
+    return form_of("webtable.store.hbase", "frames", request.param)
 
 
 def test_the_first_words() -> None:
@@ -39,45 +46,89 @@ def test_the_first_words() -> None:
     assert (header.version_info.version_major, header.version_info.version_minor) == (2, 6)
 
 
-def test_a_request_is_these_bytes() -> None:
+def test_a_request_is_these_bytes(frames: ModuleType) -> None:
     request = client_pb2.ScanRequest(scanner_id=5)
     header = rpc_pb2.RequestHeader(call_id=7, method_name="Scan", request_param=True, timeout=1500)
     header.cell_block_meta.length = 300
     body = delimited(header) + delimited(request) + b"x" * 300
     expected = len(body).to_bytes(4, "big") + body
-    assert request_frame(7, "Scan", request, 1.5, b"x" * 300) == expected
+    content = request.SerializeToString()
+    assert frames.request_frame(7, "Scan", content, 1.5, b"x" * 300) == expected
 
 
-@given(st.integers(0, 2**40), st.binary(max_size=3))
-def test_numbers_of_any_length(number: int, before: bytes) -> None:
+@given(number=st.integers(0, 2**63 - 1), before=st.binary(max_size=3))
+def test_numbers_of_any_length(frames: ModuleType, number: int, before: bytes) -> None:
     data, rest = bytearray(before), number
     while rest >= 0x80:
         data.append(rest & 0x7F | 0x80)
         rest >>= 7
     data.append(rest)
-    assert read_varint(bytes(data) + b"\x80", len(before)) == (number, len(data))
+    assert frames.varint(number) == data[len(before) :]
+    assert frames.read_varint(bytes(data) + b"\x80", len(before)) == (number, len(data))
 
 
-@given(st.lists(st.binary(min_size=1, max_size=200_000), max_size=6), st.data())
-def test_frames_come_back_however_they_are_cut(bodies: list[bytes], data: st.DataObject) -> None:
+@pytest.mark.parametrize("data", [b"", b"\x80", b"\xff" * 12])
+def test_what_is_not_a_number(frames: ModuleType, data: bytes) -> None:
+    with pytest.raises(IndexError):
+        frames.read_varint(data, 0)
+
+
+@given(
+    call_id=st.integers(0, 2**32 - 1),
+    block=st.none() | st.integers(0, 2**32 - 1),
+    error=st.none() | st.text(max_size=200),
+    body=st.binary(max_size=5),
+)
+def test_the_head_of_an_answer(
+    frames: ModuleType, call_id: int, block: int | None, error: str | None, body: bytes
+) -> None:
+    header = rpc_pb2.ResponseHeader(call_id=call_id)
+    if block is not None:
+        header.cell_block_meta.length = block
+    if error is not None:
+        header.exception.exception_class_name = error
+    frame = delimited(header) + body
+    found = frames.read_head(frame)
+    assert found[:3] == (call_id, len(frame) - len(body), block or 0)
+    assert (found[3] and found[3].exception_class_name) == error
+
+
+@given(data=st.binary(min_size=1, max_size=20))
+def test_a_head_that_is_none(data: bytes) -> None:
+    answers = []
+    for name in ("plain", "compiled"):
+        frames = form_of("webtable.store.hbase", "frames", name)
+        try:
+            answers.append(repr(frames.read_head(data)))
+        except (IndexError, DecodeError) as exc:
+            answers.append(type(exc).__name__)
+    assert answers[0] == answers[1]
+
+
+@given(bodies=st.lists(st.binary(min_size=1, max_size=200_000), max_size=6), data=st.data())
+def test_frames_come_back_however_they_are_cut(
+    frames: ModuleType, bodies: list[bytes], data: st.DataObject
+) -> None:
     stream = b"".join(len(body).to_bytes(4, "big") + body for body in bodies)
-    frames, found = Frames(SERVER), []
+    made, found = frames.Frames(SERVER), []
     while stream:
-        size = data.draw(st.integers(1, min(frames.wanted, len(stream))))
-        found += frames.add(stream[:size])
+        size = data.draw(st.integers(1, min(made.wanted, len(stream))))
+        found += made.add(stream[:size])
         stream = stream[size:]
     assert found == bodies
 
 
-def test_the_end_of_a_connection() -> None:
+def test_the_end_of_a_connection(frames: ModuleType) -> None:
     with pytest.raises(ConnectionLost, match="host:16020 closed the connection"):
-        Frames(SERVER).add(b"")
+        frames.Frames(SERVER).add(b"")
 
 
-@pytest.mark.parametrize("said", [b"HTTP/1.1 400 Bad Request\r\n", b"SSH-2.0-x", b"\0\0\0\0\0"])
-def test_another_protocol_is_noticed(said: bytes) -> None:
+@pytest.mark.parametrize(
+    "said", [b"HTTP/1.1 400 Bad Request\r\n", b"SSH-2.0-x", b"\0\0\0\0\0", b"\xff" * 8]
+)
+def test_another_protocol_is_noticed(frames: ModuleType, said: bytes) -> None:
     with pytest.raises(NotHBase):
-        Frames(SERVER).add(said)
+        frames.Frames(SERVER).add(said)
 
 
 def test_an_exception_is_taken_apart() -> None:

@@ -9,14 +9,24 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Sequence
 
+from google.protobuf.message import DecodeError
+
 from webtable.errors import WebTableError
 from webtable.store.hbase.cluster import CLIENT, Cluster
 from webtable.store.hbase.connection import Call
-from webtable.store.hbase.messages import fill_get, fill_mutation, has_nonce, result_row
+from webtable.store.hbase.messages import (
+    action_field,
+    has_nonce,
+    is_all_done,
+    region_field,
+    result_row,
+    sized,
+    varint,
+)
 from webtable.store.hbase.meta import Place
-from webtable.store.hbase.proto import base_pb2, client_pb2
+from webtable.store.hbase.proto import client_pb2
 from webtable.store.hbase.retry import Remedy, forgotten, is_untouched, remedy_for, translate
-from webtable.store.hbase.wire import RpcError, Server, inner_error
+from webtable.store.hbase.wire import AsBytes, NotHBase, RpcError, Server, inner_error
 from webtable.store.model import Row
 from webtable.store.mutation import Append, Delete, Durability, Mutation, Put
 from webtable.store.scan import Get
@@ -28,49 +38,34 @@ GROUP_BYTES = 1 << 20
 GROUPS_UNDER_WAY = 4
 LEAST_READS = 10
 LEAST_WRITES = 100
-_BY_NAME = base_pb2.RegionSpecifier.REGION_NAME
 
 
 class _Group:
     """Entries that travel together: one call, for some regions of one server."""
 
-    def __init__(self, nonce_group: int, most_entries: int) -> None:
-        self._most_entries = most_entries
-        self.request = client_pb2.MultiRequest(nonceGroup=nonce_group)
-        self.parts: list[bytes] = []
-        self.members: list[tuple[Place, list[int]]] = []
-        self.size = 0
-        self.entries = 0
+    def __init__(self) -> None:
+        self.cells: list[bytes] = []
+        self.members: list[tuple[Place, list[int], list[bytes]]] = []
         self.call: Call | None = None
 
-    def new_entry(self, place: Place, index: int) -> client_pb2.Action:
-        """Returns the message to write an entry into."""
-        if not self.members or self.members[-1][0] is not place:
-            self.members.append((place, []))
-            region = self.request.regionAction.add().region
-            region.type = _BY_NAME
-            region.value = place.name
-        self.members[-1][1].append(index)
-        self.entries += 1
-        action = self.request.regionAction[-1].action.add()
-        action.index = index
-        return action
+    def new_region(self, place: Place) -> tuple[list[int], list[bytes]]:
+        """Returns where the entries of a region go: their positions, and their actions."""
+        indexes: list[int] = []
+        actions: list[bytes] = []
+        self.members.append((place, indexes, actions))
+        return indexes, actions
 
-    def drop_entry(self, parts: int) -> None:
-        """Takes back the newest entry, and what it wrote after so many parts."""
-        del self.parts[parts:]
-        del self.request.regionAction[-1].action[-1]
-        self.members[-1][1].pop()
-        self.entries -= 1
-
-    @property
-    def is_full(self) -> bool:
-        """Whether it should be sent before another entry is added."""
-        return self.entries >= self._most_entries or self.size >= GROUP_BYTES
+    def request(self, nonce_group: int) -> bytes:
+        """Returns the call's message."""
+        regions = [
+            sized(b"\x0a", region_field(place.name) + b"".join(actions))
+            for place, _, actions in self.members
+        ]
+        return b"%b\x10%b" % (b"".join(regions), varint(nonce_group))
 
     def indexes(self) -> Iterator[tuple[int, Place]]:
         """Yields the entries' positions in the whole bulk call."""
-        for place, indexes in self.members:
+        for place, indexes, _ in self.members:
             for index in indexes:
                 yield index, place
 
@@ -99,6 +94,7 @@ class Multi:
         self._nonces: dict[int, int] = {}
         self._lost: dict[int, Place] = {}  # where a try may have taken effect
         self._are_reads = bool(entries) and isinstance(entries[0], Get)
+        self._have_nonces = any(map(has_nonce, entries))
         rows = {entry.row for entry in entries}
         self._in_order = len(rows) < len(entries) and not self._are_reads
         self.outcomes: list[Row | WebTableError | None] = [None] * len(entries)
@@ -146,17 +142,18 @@ class Multi:
                 later.append(index)
         return now, later
 
-    def _by_server(self, pending: list[int]) -> dict[Server, list[tuple[Place, int]]]:
-        regions, deadline = self._cluster.regions, self._attempts.deadline
-        by_region: dict[bytes, list[tuple[Place, int]]] = {}
+    def _by_server(self, pending: list[int]) -> dict[Server, list[tuple[Place, list[int]]]]:
+        by_region: dict[bytes, tuple[Place, list[int]]] = {}
         # A row is looked for once, lest an entry finds what the one before it did not.
         found: dict[bytes, Place | RpcError] = {}
+        entries, locate = self._entries, self._cluster.regions.locate
+        table, deadline = self._table, self._attempts.deadline
         for index in pending:
-            row = self._entries[index].row
-            place = found.get(row)
+            row = entries[index].row
+            place = found.get(row) if self._in_order else None
             if place is None:
                 try:
-                    place = regions.locate(self._table, row, deadline)
+                    place = locate(table, row, deadline)
                 except RpcError as exc:
                     place = exc
                 if self._in_order:
@@ -164,52 +161,77 @@ class Multi:
             if isinstance(place, RpcError):
                 self._failures.append((index, None, place))
                 continue
-            lost = self._lost.get(index)
-            if lost is not None and index in self._nonces and lost.process != place.process:
-                self.outcomes[index] = forgotten(row, self._shown)
-                continue
-            by_region.setdefault(place.name, []).append((place, index))
-        by_server: dict[Server, list[tuple[Place, int]]] = {}
+            if self._lost:
+                lost = self._lost.get(index)
+                if lost is not None and index in self._nonces and lost.process != place.process:
+                    self.outcomes[index] = forgotten(row, self._shown)
+                    continue
+            known = by_region.get(place.name)
+            if known is None:
+                by_region[place.name] = (place, [index])
+            else:
+                known[1].append(index)
+        by_server: dict[Server, list[tuple[Place, list[int]]]] = {}
         for placed in by_region.values():
-            by_server.setdefault(placed[0][0].server, []).extend(placed)
+            by_server.setdefault(placed[0].server, []).append(placed)
         return by_server
 
     def _send_all(
-        self, server: Server, placed: list[tuple[Place, int]], groups: deque[_Group]
+        self, server: Server, placed: list[tuple[Place, list[int]]], groups: deque[_Group]
     ) -> None:
-        most = GROUP_WRITES
-        if not self._in_order:
-            # A server works through a group in one thread, so it is done sooner with several; and
-            # while it works on one, the next is made here.
-            least = LEAST_READS if self._are_reads else LEAST_WRITES
-            most = min(max(len(placed) // GROUPS_UNDER_WAY, least), GROUP_WRITES)
-        group = _Group(self._cluster.nonce_group, most)
-        for at, (place, index) in enumerate(placed):
-            if group.is_full:
-                if not self._send(server, group, groups):
-                    self._unsent.extend(index for _, index in placed[at:])
-                    return
-                group = _Group(self._cluster.nonce_group, most)
-            parts = len(group.parts)
-            try:
-                self._fill(group, place, index)
-            except WebTableError as exc:
-                group.drop_entry(parts)
-                self.outcomes[index] = exc
-        if group.entries:
-            self._send(server, group, groups)
+        most = self._most_in_a_group(sum(len(indexes) for _, indexes in placed))
+        left = [(place, deque(indexes)) for place, indexes in placed]
+        while left:
+            group = self._next_group(left, most)
+            if group.members and not self._send(server, group, groups):
+                self._unsent.extend(index for _, indexes in left for index in indexes)
+                return
 
-    def _fill(self, group: _Group, place: Place, index: int) -> None:
-        action = group.new_entry(place, index)
-        entry = self._entries[index]
-        if isinstance(entry, Get):
-            fill_get(action.get, entry)
-            return
-        nonce = 0
-        if has_nonce(entry):
-            # Kept for every try, so that a server which did it already does not do it again.
-            nonce = self._nonces.setdefault(index, self._cluster.nonce())
-        group.size += fill_mutation(action.mutation, group.parts, entry, self._durability, nonce)
+    def _most_in_a_group(self, entries: int) -> int:
+        if self._in_order:
+            return GROUP_WRITES
+        # A server works through a group in one thread, so it is done sooner with several; and
+        # while it works on one, the next is made here.
+        least = LEAST_READS if self._are_reads else LEAST_WRITES
+        return min(max(entries // GROUPS_UNDER_WAY, least), GROUP_WRITES)
+
+    def _next_group(self, left: list[tuple[Place, deque[int]]], most: int) -> _Group:
+        """Returns as many of the entries that are left as should travel together."""
+        entries, durability = self._entries, self._durability
+        group, room = _Group(), GROUP_BYTES
+        cells = group.cells
+        while left and most > 0 and room > 0:
+            place, waiting = left[0]
+            indexes, actions = group.new_region(place)
+            while waiting and most > 0 and room > 0:
+                index = waiting.popleft()
+                before = len(cells)
+                try:
+                    entry = entries[index]
+                    nonce = self._nonce_of(index) if self._have_nonces else 0
+                    action, size = action_field(cells, index, entry, durability, nonce)
+                except WebTableError as exc:
+                    del cells[before:]
+                    self.outcomes[index] = exc
+                    continue
+                indexes.append(index)
+                actions.append(action)
+                most -= 1
+                room -= size
+            if not indexes:
+                group.members.pop()
+            if not waiting:
+                del left[0]
+        return group
+
+    def _nonce_of(self, index: int) -> int:
+        # Kept for every try, so that a server which did it already does not do it again.
+        if not has_nonce(self._entries[index]):
+            return 0
+        nonce = self._nonces.get(index)
+        if nonce is None:
+            nonce = self._nonces[index] = self._cluster.nonce()
+        return nonce
 
     def _send(self, server: Server, group: _Group, groups: deque[_Group]) -> bool:
         """Sends a group, waiting for older ones first; returns whether to go on."""
@@ -218,8 +240,9 @@ class Multi:
         timeout = self._attempts.deadline.attempt()
         try:
             connection = self._cluster.connections.to(server, CLIENT, timeout)
-            cells = b"".join(group.parts)
-            group.call = connection.submit("Multi", group.request, timeout, cells)
+            request, cells = group.request(self._cluster.nonce_group), b"".join(group.cells)
+            group.cells = []
+            group.call = connection.submit("Multi", request, timeout, cells)
         except RpcError as exc:
             self._failures.extend((index, place, exc) for index, place in group.indexes())
             return False
@@ -233,11 +256,17 @@ class Multi:
     def _collect(self, group: _Group) -> None:
         assert group.call is not None
         try:
-            timeout = self._attempts.deadline.attempt()
-            answer = group.call.wait(client_pb2.MultiResponse, timeout)
+            answer = group.call.wait(AsBytes, self._attempts.deadline.attempt())
+            if is_all_done(answer.message):
+                return
+            try:
+                response = client_pb2.MultiResponse.FromString(answer.message)
+            except DecodeError as exc:
+                server = group.members[0][0].server
+                raise NotHBase(f"unreadable answer: {exc}", server, maybe_applied=True) from exc
             frame, at = answer.frame, answer.block_at
-            for result, (place, indexes) in zip(
-                answer.message.regionActionResult, group.members, strict=False
+            for result, (place, indexes, _) in zip(
+                response.regionActionResult, group.members, strict=False
             ):
                 if result.HasField("exception"):
                     error = inner_error(result.exception, place.server)

@@ -20,6 +20,7 @@ from webtable.errors import StoreClosed
 from webtable.store.hbase.auth import identify
 from webtable.store.hbase.connection import Answer, Connection
 from webtable.store.hbase.location import Location
+from webtable.store.hbase.messages import region_field, sized
 from webtable.store.hbase.meta import MetaTable, Place
 from webtable.store.hbase.names import Names
 from webtable.store.hbase.proto import base_pb2
@@ -34,11 +35,11 @@ from webtable.store.hbase.retry import (
     remedy_for,
 )
 from webtable.store.hbase.tls import make_context
-from webtable.store.hbase.wire import CallTimedOut, ConnectFailed, RpcError, Server
+from webtable.store.hbase.wire import CallTimedOut, ConnectFailed, Response, RpcError, Server
 
 __all__ = ["ADMIN", "CLIENT", "HBCK", "Cluster", "Connections", "RegionCall", "address_region"]
 
-M = TypeVar("M", bound=Message)
+M = TypeVar("M", bound=Response)
 
 CLIENT = "ClientService"
 ADMIN = "AdminService"
@@ -54,9 +55,10 @@ class RegionCall(NamedTuple, Generic[M]):
 
     Attributes:
         table: the table's full name.
-        kind: the class of the response.
-        addressed: the part of the request whose `region` is to be filled in; the request itself
-            where it is None.
+        request: a message, whose `region` is filled in; or bytes, to go after the region's field.
+        kind: what reads the response.
+        after: where it is not None, region and request are the one action of a batch, and this
+            is what follows it.
         inspect: raises an `RpcError` where a response carries one inside.
         once: whether it carries a nonce: a server that may have done it already must be the one
             that is asked again.
@@ -65,11 +67,11 @@ class RegionCall(NamedTuple, Generic[M]):
     table: bytes
     row: bytes
     method: str
-    request: Message
+    request: Message | bytes
     kind: type[M]
     cells: bytes = b""
     service: str = CLIENT
-    addressed: Message | None = None
+    after: bytes | None = None
     inspect: Callable[[M, Server], None] | None = None
     once: bool = False
 
@@ -205,11 +207,10 @@ class Cluster:
                 place = self.regions.locate(call.table, call.row, deadline)
                 if call.once and lost is not None and lost.process != place.process:
                     raise forgotten(call.row, attempts.table)
-                address_region(call.addressed or call.request, place)
-                connection = self.connections.to(place.server, call.service, deadline.attempt())
-                answer = connection.call(
-                    call.method, call.request, call.kind, deadline.attempt(), call.cells
-                )
+                timeout = deadline.attempt()
+                connection = self.connections.to(place.server, call.service, timeout)
+                request = _addressed(call, place)
+                answer = connection.call(call.method, request, call.kind, timeout, call.cells)
                 if call.inspect is not None:
                     call.inspect(answer.message, place.server)
                 return answer
@@ -346,6 +347,14 @@ def turn(lock: threading.Lock, timeout: float, server: Server | None) -> Iterato
         yield
     finally:
         lock.release()
+
+
+def _addressed(call: RegionCall[M], place: Place) -> Message | bytes:
+    if not isinstance(call.request, bytes):
+        address_region(call.request, place)
+        return call.request
+    body = region_field(place.name) + call.request
+    return body if call.after is None else sized(b"\x0a", body) + call.after
 
 
 def address_region(request: Message, place: Place) -> None:

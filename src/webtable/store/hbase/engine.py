@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import ClassVar, NamedTuple, TypeGuard, TypeVar
-
-from google.protobuf.message import Message
+from typing import ClassVar, NamedTuple, TypeGuard
 
 from webtable.errors import BatchError, InvalidRequest, ReadOnly, Timeout, WebTableError
 from webtable.store.engine import Capabilities, Engine
@@ -15,17 +13,21 @@ from webtable.store.hbase.cluster import Cluster, RegionCall
 from webtable.store.hbase.connection import Answer
 from webtable.store.hbase.location import parse_location
 from webtable.store.hbase.messages import (
-    fill_condition,
-    fill_get,
-    fill_mutation,
+    answered_row,
+    condition_bytes,
+    get_bytes,
     has_nonce,
+    mutation_bytes,
     result_row,
+    sized,
+    varint,
+    was_processed,
 )
 from webtable.store.hbase.parallel import scan_rows, scans_rows
 from webtable.store.hbase.proto import client_pb2
 from webtable.store.hbase.retry import Attempts, translate
 from webtable.store.hbase.scanner import ScanJob
-from webtable.store.hbase.wire import RpcError, Server, inner_error
+from webtable.store.hbase.wire import AsBytes, RpcError, Server, inner_error
 from webtable.store.model import Row
 from webtable.store.mutation import (
     Append,
@@ -41,8 +43,6 @@ from webtable.store.schema import TableSchema
 
 __all__ = ["HBaseEngine"]
 
-M = TypeVar("M", bound=Message)
-
 
 class HBaseEngine(Engine):
     """A store on a cluster. Make it with `connect`; share it between threads."""
@@ -54,6 +54,7 @@ class HBaseEngine(Engine):
     def __init__(self, cluster: Cluster, *, read_only: bool = False) -> None:
         self.location = cluster.location.text
         self._cluster = cluster
+        self._nonce_group = varint(cluster.nonce_group)
         self._admin = HBaseAdmin(cluster, read_only=read_only)
         self.admin = self._admin
         self._read_only = read_only
@@ -88,12 +89,11 @@ class HBaseEngine(Engine):
         return rows
 
     def _get(self, table: str, get: Get) -> Row | None:
-        request = client_pb2.GetRequest()
-        fill_get(request.get, get)
+        request = sized(b"\x12", get_bytes(get))
         full = self._cluster.names.full(table)
-        call = RegionCall(full, get.row, "Get", request, client_pb2.GetResponse)
+        call = RegionCall(full, get.row, "Get", request, AsBytes)
         answer = self._cluster.call_region(call, self._cluster.attempts(table))
-        return _row(answer.message.result, answer, table)
+        return _row(answer, table)
 
     def scan(self, table: str, scan: Scan) -> Iterator[Row]:
         """Yields rows in order; see `Engine.scan`."""
@@ -141,7 +141,7 @@ class HBaseEngine(Engine):
             step = _Step(table, row, mutations, durability)
             return self._take_step(step, attempts).row
         answer = self._mutate(_Step(table, row, mutations, durability), attempts)
-        changed = _row(answer.message.result, answer, table)
+        changed = _row(answer, table)
         _check_answered(table, mutations, changed, attempts.lost)
         return changed
 
@@ -165,7 +165,7 @@ class HBaseEngine(Engine):
         step = _Step(table, row, mutations, durability, check)
         if len(mutations) == 1 and not has_nonce(mutations[0]):
             # A lighter call than that of several mutations, for the server above all.
-            result = CheckResult(self._mutate(step, attempts).message.processed)
+            result = CheckResult(_was_processed(self._mutate(step, attempts), table))
         else:
             result = self._take_step(step, attempts)
         if not result.success and attempts.maybe_applied:
@@ -188,45 +188,44 @@ class HBaseEngine(Engine):
         puts = [each.values[column] for each in mutations if _puts(each, column)]
         return stored is not None and stored in puts
 
-    def _mutate(self, step: _Step, attempts: Attempts) -> Answer[client_pb2.MutateResponse]:
+    def _mutate(self, step: _Step, attempts: Attempts) -> Answer[AsBytes]:
         """Makes the only mutation of a step."""
-        request = client_pb2.MutateRequest(nonce_group=self._cluster.nonce_group)
         (mutation,) = step.mutations
         parts: list[bytes] = []
         nonce = self._cluster.nonce()
-        fill_mutation(request.mutation, parts, mutation, step.durability, nonce)
+        request = sized(b"\x12", mutation_bytes(parts, mutation, step.durability, nonce)[0])
         if step.check is not None:
-            fill_condition(request.condition, step.row, step.check)
+            request += sized(b"\x1a", condition_bytes(step.row, step.check))
+        request += b"\x20" + self._nonce_group
         call = RegionCall(
             self._cluster.names.full(step.table),
             step.row,
             "Mutate",
             request,
-            client_pb2.MutateResponse,
+            AsBytes,
             cells=b"".join(parts),
             once=has_nonce(mutation),
         )
         return self._cluster.call_region(call, attempts)
 
     def _take_step(self, step: _Step, attempts: Attempts) -> CheckResult:
-        request = client_pb2.MultiRequest(nonceGroup=self._cluster.nonce_group)
-        action = request.regionAction.add(atomic=True)
-        if step.check is not None:
-            fill_condition(action.condition, step.row, step.check)
+        action = b"\x10\x01"  # atomic
         parts: list[bytes] = []
         # One nonce for all: the server looks at the first one of an atomic step.
         nonce = self._cluster.nonce()
         for index, mutation in enumerate(step.mutations):
-            into = action.action.add(index=index).mutation
-            fill_mutation(into, parts, mutation, step.durability, nonce)
+            content = mutation_bytes(parts, mutation, step.durability, nonce)[0]
+            action += sized(b"\x1a", b"\x08%b%b" % (varint(index), sized(b"\x12", content)))
+        if step.check is not None:
+            action += sized(b"\x22", condition_bytes(step.row, step.check))
         call = RegionCall(
             self._cluster.names.full(step.table),
             step.row,
             "Multi",
-            request,
+            action,
             client_pb2.MultiResponse,
             cells=b"".join(parts),
-            addressed=action,
+            after=b"\x10" + self._nonce_group,
             inspect=_raise_inner,
             once=any(map(has_nonce, step.mutations)),
         )
@@ -234,7 +233,7 @@ class HBaseEngine(Engine):
         result = answer.message.regionActionResult[0]
         row = None
         for each in result.resultOrException:
-            row = row or _row(each.result, answer, step.table)
+            row = row or _result(each.result, answer, step.table)
         if step.check is None or result.processed:
             _check_answered(step.table, step.mutations, row, attempts.lost)
         if row is not None:
@@ -343,7 +342,23 @@ def _one_cell_a_column(row: Row) -> Row:
     return row if len(kept) == len(row.raw_cells) else Row(row.key, list(kept.values()))
 
 
-def _row(result: client_pb2.Result, answer: Answer[M], table: str) -> Row | None:
+def _row(answer: Answer[AsBytes], table: str) -> Row | None:
+    try:
+        return answered_row(answer)
+    except RpcError as exc:
+        raise translate(exc, table) from exc
+
+
+def _was_processed(answer: Answer[AsBytes], table: str) -> bool:
+    try:
+        return was_processed(answer)
+    except RpcError as exc:
+        raise translate(exc, table) from exc
+
+
+def _result(
+    result: client_pb2.Result, answer: Answer[client_pb2.MultiResponse], table: str
+) -> Row | None:
     try:
         return result_row(result, answer.frame, answer.block_at)[0]
     except RpcError as exc:

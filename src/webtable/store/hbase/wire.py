@@ -12,37 +12,31 @@ what the caller gets to see.
 
 from __future__ import annotations
 
-import functools
-from typing import NamedTuple
-
-from google.protobuf.message import Message
+from typing import Generic, NamedTuple, Protocol, Self, TypeVar
 
 from webtable.store.hbase.auth import Identity
 from webtable.store.hbase.proto import base_pb2, rpc_pb2
 
 __all__ = [
+    "Answer",
+    "AsBytes",
     "CallTimedOut",
     "ConnectFailed",
     "ConnectionLost",
-    "Frames",
     "NotHBase",
     "NotTrusted",
     "RemoteError",
+    "Response",
     "RpcError",
     "Server",
     "connection_header",
     "inner_error",
     "preamble",
-    "read_varint",
     "remote_error",
-    "request_frame",
 ]
 
-# What another protocol says first, read as a length, is more than this: "HTTP" is 1.2 GB.
-MAX_RESPONSE_BYTES = 1 << 30
-_SMALL_READ = 1 << 16
-_LARGE_READ = 1 << 20
-_ONE_BYTE = tuple(bytes((number,)) for number in range(0x80))
+M = TypeVar("M", bound="Response")
+
 CODEC = "org.apache.hadoop.hbase.codec.KeyValueCodec"
 
 
@@ -54,6 +48,31 @@ class Server(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.host}:{self.port}"
+
+
+class Response(Protocol):
+    """What a response is read as: a message, or `AsBytes`."""
+
+    @classmethod
+    def FromString(cls, s: bytes) -> Self:  # noqa: N802  protobuf's name for it
+        """Returns the response that the bytes are."""
+
+
+class AsBytes(bytes):
+    """A response that is left as it is."""
+
+    @classmethod
+    def FromString(cls, s: bytes) -> AsBytes:  # noqa: N802
+        """Returns the same bytes: an object of this class would be a copy."""
+        return s  # type: ignore[return-value]
+
+
+class Answer(NamedTuple, Generic[M]):
+    """A response, and the bytes of its frame, in which the cell block begins at `block_at`."""
+
+    message: M
+    frame: bytes
+    block_at: int
 
 
 class RpcError(Exception):
@@ -157,108 +176,3 @@ def connection_header(service: str, identity: Identity) -> bytes:
         version_info=version,
     ).SerializeToString()
     return len(header).to_bytes(4, "big") + header
-
-
-def request_frame(
-    call_id: int, method: str, request: Message, timeout: float, cells: bytes
-) -> bytes:
-    """Returns a call as bytes. The server drops it when it cannot begin within the time-out."""
-    head = b"".join(
-        (
-            b"\x08",
-            _varint(call_id),
-            _named(method),
-            _cell_block_meta(len(cells)) if cells else b"",
-            b"\x38",
-            _varint(max(int(timeout * 1000), 1)),
-        )
-    )
-    body = request.SerializeToString()
-    head_size, body_size = _varint(len(head)), _varint(len(body))
-    total = len(head_size) + len(head) + len(body_size) + len(body) + len(cells)
-    return b"".join((total.to_bytes(4, "big"), head_size, head, body_size, body, cells))
-
-
-@functools.cache
-def _named(method: str) -> bytes:
-    """Returns the part of a RequestHeader that is the same in each call of a method.
-
-    The rest is put around it by hand: a message takes three times as long.
-    """
-    return rpc_pb2.RequestHeader(method_name=method, request_param=True).SerializeToString()
-
-
-def _cell_block_meta(size: int) -> bytes:
-    length = _varint(size)
-    return b"\x2a%c\x08%b" % (len(length) + 1, length)
-
-
-class Frames:
-    """Puts frames together from what a socket gives."""
-
-    def __init__(self, server: Server) -> None:
-        self._server = server
-        self._rest = b""
-        self._parts: list[bytes] = []
-        self._missing = 0
-
-    @property
-    def wanted(self) -> int:
-        """How much to ask the socket for."""
-        return min(self._missing, _LARGE_READ) or _SMALL_READ
-
-    def add(self, data: bytes) -> list[bytes]:
-        """Returns the frames that are complete now, without their lengths."""
-        if not data:
-            raise ConnectionLost(f"{self._server} closed the connection", self._server)
-        if self._missing:  # then no more than that was asked for
-            self._parts.append(data)
-            self._missing -= len(data)
-            if self._missing:
-                return []
-            parts, self._parts = self._parts, []
-            return [b"".join(parts)]
-        if self._rest:
-            data = self._rest + data
-        frames: list[bytes] = []
-        at, size = 0, len(data)
-        while size - at >= 4:
-            end = at + 4 + int.from_bytes(data[at : at + 4], "big")
-            if not at + 4 < end <= at + 4 + MAX_RESPONSE_BYTES:
-                raise NotHBase(f"it says {data[at : at + 20]!r}", self._server)
-            if end > size:
-                self._parts, self._missing = [data[at + 4 :]], end - size
-                at = size
-                break
-            frames.append(data[at + 4 : end])
-            at = end
-        self._rest = data[at:]
-        return frames
-
-
-def read_varint(data: bytes, at: int) -> tuple[int, int]:
-    """Returns the number that begins at a position, and the position after it."""
-    byte = data[at]
-    if byte < 0x80:
-        return byte, at + 1
-    number, shift = byte & 0x7F, 7
-    while True:
-        at += 1
-        byte = data[at]
-        number |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            return number, at + 1
-        shift += 7
-
-
-def _varint(number: int) -> bytes:
-    if number < 0x80:
-        return _ONE_BYTE[number]
-    if number < 0x4000:
-        return bytes((number & 0x7F | 0x80, number >> 7))
-    out = bytearray()
-    while number >= 0x80:
-        out.append(number & 0x7F | 0x80)
-        number >>= 7
-    out.append(number)
-    return bytes(out)

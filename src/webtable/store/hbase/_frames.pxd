@@ -1,0 +1,28 @@
+# C types for frames.py, for the form of it that Cython compiles; see docs/develop/compiled.md.
+# Lengths and positions are 64 bits wide, so that no sum of lengths from the wire can overflow.
+cimport cython
+
+cdef long long MAX_RESPONSE_BYTES
+cdef int _MOST_SHIFT
+cdef tuple _ONE_BYTE
+
+@cython.locals(out=bytearray)
+cpdef bytes varint(unsigned long long number)
+
+@cython.locals(number=cython.ulonglong, piece=cython.ulonglong, shift=cython.int, size=cython.longlong, byte=cython.uchar)
+cpdef tuple read_varint(bytes data, long long at)
+
+@cython.locals(milliseconds=cython.longlong, block=bytes, length=bytes, head=bytes, head_size=bytes, body_size=bytes, total=cython.longlong)
+cpdef bytes request_frame(unsigned long long call_id, str method, bytes body, double timeout, bytes cells)
+
+@cython.locals(head_end=cython.longlong, at=cython.longlong, end=cython.longlong, size=cython.longlong, start=cython.longlong, call_id=cython.ulonglong, length=cython.ulonglong)
+cpdef tuple read_head(bytes frame)
+
+cdef class Frames:
+    cdef object _server
+    cdef bytes _rest
+    cdef list _parts
+    cdef long long _missing
+
+    @cython.locals(frames=list, at=cython.longlong, size=cython.longlong, first=cython.longlong, length=cython.longlong, end=cython.longlong)
+    cpdef list add(self, bytes data)

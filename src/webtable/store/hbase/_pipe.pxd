@@ -1,0 +1,75 @@
+# C types for pipe.py, for the form of it that Cython compiles; see docs/develop/compiled.md.
+cimport cython
+from cpython.exc cimport PyErr_CheckSignals
+from libc.errno cimport errno as c_errno
+
+cdef extern from "<sys/socket.h>":
+    # Declared without `nogil`: who calls them keeps Python's lock.
+    ssize_t c_send "send" (int number, const char* data, size_t size, int flags)
+    ssize_t c_recv "recv" (int number, char* into, size_t size, int flags)
+
+cdef bint _compiled
+cdef int _AT_ONCE
+cdef int _PEEK
+cdef int _NOTHING_YET
+cdef long long _BUFFER_BYTES
+
+cdef class Call:
+    cdef readonly long long id
+    cdef readonly bytes request
+    cdef public bint is_taken_back
+    cdef object _connection
+    cdef object _error
+    cdef bytes _frame
+    cdef long long _body_at
+    cdef long long _block_bytes
+    cdef object _woken
+
+    cpdef begin_waiting(self)
+    cpdef sleep(self, double seconds)
+    cpdef wake(self)
+    cpdef answer(self, bytes frame, long long body_at, long long block_bytes)
+    cpdef fail(self, object error)
+
+cdef class Connection:
+    cdef readonly object server
+    cdef public bint is_open
+    cdef object _ids
+    cdef dict _pending
+    cdef object _outbox
+    cdef list _answered
+    cdef readonly object _sending
+    cdef readonly object _reading
+    cdef object _frames
+    cdef double _heard_at
+    cdef double _asked_at
+    cdef object _socket
+    cdef int _number
+    cdef char[65536] _buffer
+
+    @cython.locals(call=Call, call_id=cython.longlong, body=bytes)
+    cpdef submit(self, str method, object request, double timeout, bytes cells=*)
+    @cython.locals(end=cython.double)
+    cpdef bint settle(self, Call call, double timeout) except -1
+    cpdef take_in(self)
+    cpdef abandon(self, Call call, double waited)
+    @cython.locals(got=cython.longlong)
+    cdef _check_alive(self)
+    cdef _send_out(self, double timeout)
+    @cython.locals(frames=list, frame=bytes, size=cython.longlong)
+    cdef bytes _next_out(self)
+    @cython.locals(sent=cython.longlong)
+    cdef _send(self, bytes frame, double timeout)
+    cdef _send_rest(self, object rest, double timeout)
+    cdef _read(self)
+    @cython.locals(wanted=cython.longlong, got=cython.longlong)
+    cdef bytes _receive(self)
+    @cython.locals(call=Call, answered=list)
+    cdef _wake_answered(self)
+    @cython.locals(call=Call)
+    cdef _stop_reading(self, Call reader)
+    @cython.locals(call=Call)
+    cdef _deliver(self, bytes frame)
+    @cython.locals(call=Call)
+    cdef _break(self, object error, bint take_back=*)
+    cdef _close_if_unused(self)

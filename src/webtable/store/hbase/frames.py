@@ -1,0 +1,149 @@
+"""The bytes of calls: frames, their heads, and putting frames together from what a socket gives.
+
+The format is drawn in `wire`. This module may be running compiled, by Cython from this very file
+and the C types in `_frames.pxd`; `pipe` imports the form that is to run. What is usual in a head
+is read by hand, for a message takes three times as long; what is not, by the message.
+"""
+
+from __future__ import annotations
+
+from webtable.store.hbase.proto import rpc_pb2
+from webtable.store.hbase.wire import ConnectionLost, NotHBase, Server
+
+__all__ = ["COMPILED", "Frames", "read_head", "read_varint", "request_frame", "varint"]
+
+COMPILED = not __file__.endswith((".py", ".pyc"))
+"""Whether this is machine code."""
+
+# What another protocol says first, read as a length, is more than this: "HTTP" is 1.2 GB.
+MAX_RESPONSE_BYTES = 1 << 30
+_SMALL_READ = 1 << 16
+_LARGE_READ = 1 << 20
+_ONE_BYTE = tuple(bytes((number,)) for number in range(0x80))
+_MOST_SHIFT = 56
+
+
+def varint(number: int) -> bytes:
+    """Returns a number of at most 64 bits in as many bytes as it needs, seven bits each."""
+    if number < 0x80:
+        return _ONE_BYTE[number]
+    if number < 0x4000:
+        return bytes((number & 0x7F | 0x80, number >> 7))
+    out = bytearray()
+    while number >= 0x80:
+        out.append(number & 0x7F | 0x80)
+        number >>= 7
+    out.append(number)
+    return bytes(out)
+
+
+def read_varint(data: bytes, at: int) -> tuple[int, int]:
+    """Returns the number that begins at a position, and the position after it.
+
+    Raises:
+        IndexError: the bytes end before it, or it has more than 63 bits.
+    """
+    number = shift = 0
+    size = len(data)
+    while at < size and shift <= _MOST_SHIFT:
+        byte = data[at]
+        piece = byte & 0x7F  # in C of 64 bits too, for it is shifted further than 32
+        at += 1
+        number |= piece << shift
+        if byte < 0x80:
+            return number, at
+        shift += 7
+    raise IndexError(f"no number in {size} bytes before byte {at}")
+
+
+class _Names(dict[str, bytes]):
+    """A method's name → the part of a RequestHeader that is the same in each call of it."""
+
+    def __missing__(self, method: str) -> bytes:
+        head = rpc_pb2.RequestHeader(method_name=method, request_param=True).SerializeToString()
+        self[method] = head
+        return head
+
+
+_names = _Names()
+
+
+def request_frame(call_id: int, method: str, body: bytes, timeout: float, cells: bytes) -> bytes:
+    """Returns a call as bytes. The server drops it when it cannot begin within the time-out."""
+    milliseconds = max(int(timeout * 1000), 1)
+    block = b""
+    if cells:
+        length = varint(len(cells))
+        block = b"\x2a%c\x08%b" % (len(length) + 1, length)
+    head = b"\x08%b%b%b\x38%b" % (varint(call_id), _names[method], block, varint(milliseconds))
+    head_size, body_size = varint(len(head)), varint(len(body))
+    total = len(head_size) + len(head) + len(body_size) + len(body) + len(cells)
+    return b"".join((total.to_bytes(4, "big"), head_size, head, body_size, body, cells))
+
+
+def read_head(frame: bytes) -> tuple[int, int, int, rpc_pb2.ExceptionResponse | None]:
+    """Returns an answer's call id, where its body begins, the bytes of its cell block, its error.
+
+    Raises:
+        DecodeError, IndexError: it is not an answer.
+    """
+    # Usually: size | 08 call id | 1a size 08 length of the cell block
+    head_end = frame[0] + 1
+    if head_end <= 0x80 and len(frame) >= head_end > 2 and frame[1] == 0x08:
+        call_id, at = read_varint(frame, 2)
+        if at == head_end:
+            return call_id, head_end, 0, None
+        if at + 3 < head_end and frame[at] == 0x1A and frame[at + 2] == 0x08:
+            length, end = read_varint(frame, at + 3)
+            if end == head_end == at + 2 + frame[at + 1]:
+                return call_id, head_end, length, None
+    size, start = read_varint(frame, 0)
+    end = start + size
+    header = rpc_pb2.ResponseHeader.FromString(frame[start:end])
+    error = header.exception if header.HasField("exception") else None
+    return header.call_id, end, header.cell_block_meta.length, error
+
+
+class Frames:
+    """Puts frames together from what a socket gives."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._rest = b""
+        self._parts: list[bytes] = []
+        self._missing = 0
+
+    @property
+    def wanted(self) -> int:
+        """How much to ask the socket for."""
+        return min(self._missing, _LARGE_READ) or _SMALL_READ
+
+    def add(self, data: bytes) -> list[bytes]:
+        """Returns the frames that are complete now, without their lengths."""
+        if not data:
+            raise ConnectionLost(f"{self._server} closed the connection", self._server)
+        if self._missing:  # then no more than that was asked for
+            self._parts.append(data)
+            self._missing -= len(data)
+            if self._missing:
+                return []
+            parts, self._parts = self._parts, []
+            return [b"".join(parts)]
+        if self._rest:
+            data = self._rest + data
+        frames: list[bytes] = []
+        at, size = 0, len(data)
+        while size - at >= 4:
+            first = data[at]
+            length = first << 24 | data[at + 1] << 16 | data[at + 2] << 8 | data[at + 3]
+            end = at + 4 + length
+            if not 0 < length <= MAX_RESPONSE_BYTES:
+                raise NotHBase(f"it says {data[at : at + 20]!r}", self._server)
+            if end > size:
+                self._parts, self._missing = [data[at + 4 :]], end - size
+                at = size
+                break
+            frames.append(data[at + 4 : end])
+            at = end
+        self._rest = data[at:]
+        return frames

@@ -1,0 +1,488 @@
+"""One TCP connection to one service of one server: many calls in flight, answered in any order.
+
+It has no thread of its own. Of the threads that wait for answers one reads, and hands each to the
+call that it belongs to; when its own has come, the next one reads. A thread that is alone thus
+waits in the socket itself, which is quicker by a third than to be woken by a reader thread.
+Requests go through an outbox: who finds another thread sending leaves its request there, and that
+thread sends it along. So nobody waits for the right to send, and many requests share a packet.
+When the connection breaks, every call under way fails with `ConnectionLost`.
+
+The module to import is `connection`: this one may be running compiled, by Cython from this very
+file and the C types in `_pipe.pxd`. There a request is sent, and what has come is read, without
+letting go of Python's lock: neither waits for anything, and to have the lock back can take longer.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import itertools
+import select
+import socket
+import struct
+import threading
+from collections import deque
+from time import monotonic
+from typing import TYPE_CHECKING, TypeVar
+
+from google.protobuf.message import DecodeError, Message
+
+from webtable import compiled
+from webtable.errors import NotAuthenticated
+from webtable.store.hbase.auth import Identity
+from webtable.store.hbase.dialing import dial
+from webtable.store.hbase.tls import TlsFailed
+from webtable.store.hbase.wire import (
+    Answer,
+    CallTimedOut,
+    ConnectFailed,
+    ConnectionLost,
+    NotHBase,
+    NotTrusted,
+    Response,
+    RpcError,
+    Server,
+    connection_header,
+    preamble,
+    remote_error,
+)
+
+if TYPE_CHECKING:
+    from webtable.store.hbase import frames
+else:
+    frames = compiled.load("webtable.store.hbase", "frames")
+
+__all__ = ["COMPILED", "Call", "Connection"]
+
+COMPILED = not __file__.endswith((".py", ".pyc"))
+"""Whether this is machine code."""
+
+_compiled = COMPILED  # the same as a C variable
+_read_head, _read_varint = frames.read_head, frames.read_varint
+_request_frame = frames.request_frame
+
+FATAL_CALL_ID = 0xFFFFFFFF
+SEND_TIMEOUT_SECONDS = 30
+LEAST_SILENCE_SECONDS = 1.0
+SENT_TOGETHER_BYTES = 1 << 16
+
+M = TypeVar("M", bound=Response)
+_NO_LINGER = struct.pack("ii", 1, 0)
+# As plain numbers: to combine the named ones takes longer than the call of the system.
+_AT_ONCE = int(socket.MSG_DONTWAIT)
+_PEEK = int(socket.MSG_PEEK | socket.MSG_DONTWAIT)
+_NOTHING_YET = errno.EAGAIN
+_BUFFER_BYTES = 1 << 16
+
+
+class Call:
+    """A call under way. One thread may wait for it, once."""
+
+    __slots__ = (
+        "_block_bytes",
+        "_body_at",
+        "_connection",
+        "_error",
+        "_frame",
+        "_woken",
+        "id",
+        "is_taken_back",
+        "request",
+    )
+
+    def __init__(self, connection: Connection, call_id: int, request: bytes) -> None:
+        self.id = call_id
+        self.request = request
+        self.is_taken_back = False  # from the outbox, so nothing of it was sent
+        self._connection = connection
+        self._error: RpcError | None = None
+        self._frame: bytes | None = None
+        self._body_at = 0
+        self._block_bytes = 0
+        self._woken: threading.Lock | None = None
+
+    def wait(self, kind: type[M], timeout: float) -> Answer[M]:
+        """Returns the response, as `kind` reads it.
+
+        Raises:
+            RpcError: there is none.
+        """
+        server = self._connection.server
+        if self._frame is None and not self._connection.settle(self, timeout):
+            waited = f"within {timeout:.1f} s" if timeout > 0 else "in the time that was left"
+            text = f"{server} did not answer {waited}"
+            raise CallTimedOut(text, server, maybe_applied=not self.is_taken_back)
+        if self._error is not None:
+            raise self._error
+        frame = self._frame
+        assert frame is not None
+        block_at = len(frame) - self._block_bytes
+        try:
+            size, start = _read_varint(frame, self._body_at)
+            if start + size > block_at:
+                raise IndexError(f"{size} and {self._block_bytes} bytes in {len(frame)}")
+            message = kind.FromString(frame[start : start + size])
+        except (DecodeError, IndexError) as exc:
+            raise NotHBase(f"unreadable answer: {exc}", server, maybe_applied=True) from exc
+        return Answer(message, frame, block_at)
+
+    @property
+    def error(self) -> RpcError | None:
+        """Why there will be no answer, if that is known by now."""
+        return self._error
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether its answer has come, or will not come."""
+        return self._frame is not None or self._error is not None
+
+    @property
+    def is_waited_for(self) -> bool:
+        """Whether a thread wants the answer by now."""
+        return self._woken is not None
+
+    def begin_waiting(self) -> None:
+        """Makes the call one that can be woken."""
+        self._woken = threading.Lock()
+        self._woken.acquire()
+
+    def sleep(self, seconds: float) -> None:
+        """Waits until it is woken, or until the time is up."""
+        assert self._woken is not None
+        self._woken.acquire(timeout=max(seconds, 0))
+
+    def wake(self) -> None:
+        """Lets the thread that waits look again; waking twice does nothing more."""
+        if self._woken is not None:
+            with contextlib.suppress(RuntimeError):
+                self._woken.release()
+
+    def answer(self, frame: bytes, body_at: int, block_bytes: int) -> None:
+        """Settles the call with a response; who waits for it is still to be woken."""
+        self._body_at = body_at
+        self._block_bytes = block_bytes
+        self._frame = frame
+
+    def fail(self, error: RpcError) -> None:
+        """Settles the call without a response."""
+        self._error = error
+        self.wake()
+
+
+class Connection:
+    """A connection to one service. Made connected; safe to use from many threads.
+
+    `address` is where to connect, which differs from `server` where a host map says so.
+    """
+
+    def __init__(
+        self, server: Server, service: str, identity: Identity, address: Server, timeout: float
+    ) -> None:
+        self.server = server
+        self.is_open = True
+        self._ids = itertools.count(1)
+        self._pending: dict[int, Call] = {}
+        self._outbox: deque[Call] = deque()
+        self._answered: list[Call] = []
+        self._sending = threading.Lock()
+        self._reading = threading.Lock()
+        self._frames = frames.Frames(server)
+        self._heard_at = self._asked_at = monotonic()
+        self._socket = dial(server, address, identity, timeout)
+        # Its number, for what the compiled form does itself; -1 where that cannot be.
+        self._number = -1 if identity.encryption else self._socket.fileno()
+        opening, header = preamble(identity), connection_header(service, identity)
+        if identity.handshake is None:
+            opening += header  # saves a packet
+        try:
+            self._send(opening, timeout)
+            if identity.handshake is not None:
+                identity.handshake(self._socket, timeout)
+                self._send(header, timeout)
+        except OSError as exc:
+            self._socket.close()
+            raise ConnectFailed(f"{self.server} broke off: {exc}", self.server) from exc
+        except NotAuthenticated:
+            self._socket.close()
+            raise
+
+    def submit(
+        self, method: str, request: Message | bytes, timeout: float, cells: bytes = b""
+    ) -> Call:
+        """Sends a call and returns without waiting for its answer.
+
+        Raises:
+            RpcError: it could not be sent. What breaks later is told to who waits.
+        """
+        call_id = next(self._ids) & 0x7FFFFFFF
+        body = request if isinstance(request, bytes) else request.SerializeToString()
+        call = Call(self, call_id, _request_frame(call_id, method, body, timeout, cells))
+        if not self._pending:
+            self._check_alive()
+        if self._heard_at >= self._asked_at:
+            self._asked_at = monotonic()
+        self._pending[call_id] = call
+        # Looked at after the call is among the pending ones: whoever breaks the connection sets
+        # the flag first and empties the list then, so no call is left waiting.
+        if not self.is_open:
+            self._pending.pop(call_id, None)
+            raise ConnectionLost(f"connection to {self.server} is closed", self.server)
+        self._outbox.append(call)
+        self._send_out(timeout)
+        if not self.is_open and call.error is not None:
+            raise call.error
+        return call
+
+    def call(
+        self,
+        method: str,
+        request: Message | bytes,
+        kind: type[M],
+        timeout: float,
+        cells: bytes = b"",
+    ) -> Answer[M]:
+        """Sends a call and waits for its answer.
+
+        Raises:
+            RpcError: there is none.
+        """
+        return self.submit(method, request, timeout, cells).wait(kind, timeout)
+
+    def settle(self, call: Call, timeout: float) -> bool:
+        """Waits until a call is settled, reading for everybody where nobody else does.
+
+        Returns False when the time is up; the call is abandoned then.
+        """
+        end = monotonic() + timeout
+        try:
+            while not call.is_settled and monotonic() < end:
+                if self._reading.acquire(blocking=False):
+                    try:
+                        while not call.is_settled and monotonic() < end:
+                            self._read()
+                    finally:
+                        self._stop_reading(call)
+                elif not call.is_waited_for:
+                    # After this one more attempt to read: who stops reading lets go first, and
+                    # looks for a call that is waited for then. So it either leaves the place to
+                    # us or wakes us.
+                    call.begin_waiting()
+                else:
+                    call.sleep(end - monotonic())
+        finally:
+            if not call.is_settled:
+                self.abandon(call, timeout)
+                # We may just have been woken to read; then the next one must be.
+                if self._reading.acquire(blocking=False):
+                    self._stop_reading(call)
+        return call.is_settled
+
+    def take_in(self) -> None:
+        """Takes in the answers that have come, without waiting for more."""
+        if not self._pending or not self._reading.acquire(blocking=False):
+            return
+        try:
+            if self.is_open:
+                poller = select.poll()
+                poller.register(self._socket, select.POLLIN)
+                while self.is_open and poller.poll(0):
+                    self._read()
+        finally:
+            self._stop_reading(None)
+
+    def abandon(self, call: Call, waited: float) -> None:
+        """Forgets a call whose answer nobody waits for any more.
+
+        A connection on which nothing at all came in meanwhile is taken for dead; where time-outs
+        are short, meanwhile means since the first question that was not answered.
+        """
+        self._pending.pop(call.id, None)
+        with contextlib.suppress(ValueError):
+            self._outbox.remove(call)
+            call.is_taken_back = True
+        silent_since = max(self._heard_at, self._asked_at)
+        if monotonic() - silent_since >= max(waited, LEAST_SILENCE_SECONDS):
+            self._break(ConnectionLost(f"{self.server} fell silent", self.server))
+
+    def close(self) -> None:
+        """Closes the connection after what was sent; calls under way fail."""
+        was_open, self.is_open = self.is_open, False
+        if was_open:
+            end = monotonic() + 1
+            with contextlib.suppress(OSError):
+                # Half-closed, the server still reads what was sent; then its own end comes back.
+                self._socket.shutdown(socket.SHUT_WR)
+                while monotonic() < end and self._reading.acquire(blocking=False):
+                    try:
+                        if not self._socket.recv(1 << 16):
+                            break
+                    finally:
+                        self._reading.release()
+        self._break(ConnectionLost("the store was closed", self.server), take_back=False)
+
+    def _check_alive(self) -> None:
+        # A server that went away while the connection was idle has left its end to be read.
+        try:
+            if _compiled and self._number >= 0:
+                got = c_recv(self._number, self._buffer, 1, _PEEK)  # type: ignore[name-defined,attr-defined]  # noqa: F821
+                if got > 0 or (got < 0 and c_errno == _NOTHING_YET):  # type: ignore[name-defined]  # noqa: F821
+                    return
+            if self._socket.recv(1, _PEEK):
+                return
+        except BlockingIOError:
+            return
+        except OSError:
+            pass
+        self._break(ConnectionLost(f"{self.server} closed the connection", self.server))
+
+    def _send_out(self, timeout: float) -> None:
+        """Sends what is in the outbox, unless another thread is at it."""
+        # Who sends looks again after it has let go; so what was put in meanwhile is not left.
+        while self._outbox and self._sending.acquire(blocking=False):
+            try:
+                self._send(self._next_out(), timeout)
+            except OSError as exc:
+                message = f"connection to {self.server} broke: {exc}"
+                self._break(ConnectionLost(message, self.server))
+            finally:
+                self._sending.release()
+                if not self.is_open:
+                    self._close_if_unused()
+
+    def _next_out(self) -> bytes:
+        frames: list[bytes] = []
+        frame = b""
+        size = 0
+        # Each step may find that an impatient thread has taken its request back.
+        with contextlib.suppress(IndexError):
+            while size < SENT_TOGETHER_BYTES:
+                frame = self._outbox.popleft().request
+                frames.append(frame)
+                size += len(frame)
+        return frame if len(frames) == 1 else b"".join(frames)
+
+    def _send(self, frame: bytes, timeout: float) -> None:
+        sent = 0
+        if _compiled and self._number >= 0:
+            sent = max(c_send(self._number, frame, len(frame), _AT_ONCE), 0)  # type: ignore[name-defined]  # noqa: F821
+        if not sent:
+            with contextlib.suppress(BlockingIOError):
+                sent = self._socket.send(frame, _AT_ONCE)
+        if sent < len(frame):
+            self._send_rest(memoryview(frame)[sent:], timeout)
+
+    def _send_rest(self, rest: memoryview, timeout: float) -> None:
+        # A server that cannot get rid of its answers stops reading requests. So while a request
+        # does not go out, answers are taken in, unless another thread does that anyway.
+        # A part of a request cannot be taken back; who has little time left gets a moment more.
+        seconds = min(max(timeout, LEAST_SILENCE_SECONDS), SEND_TIMEOUT_SECONDS)
+        end = monotonic() + seconds
+        poller = select.poll()
+        while rest:
+            is_reader = self._reading.acquire(blocking=False)
+            try:
+                poller.register(self._socket, select.POLLOUT | (select.POLLIN if is_reader else 0))
+                events = poller.poll(100)
+                if is_reader and events and events[0][1] & select.POLLIN:
+                    self._read()
+            finally:
+                if is_reader:
+                    self._stop_reading(None)
+            with contextlib.suppress(BlockingIOError):
+                rest = rest[self._socket.send(rest, _AT_ONCE) :]
+            if rest and monotonic() > end:
+                raise TimeoutError(f"it did not take a request in within {seconds:.1f} s")
+
+    def _read(self) -> None:
+        """Takes in what comes within a moment; to be called by who holds the reading lock."""
+        try:
+            data = self._receive()
+            self._heard_at = monotonic()
+            for frame in self._frames.add(data):
+                self._deliver(frame)
+        except BlockingIOError:
+            if _compiled:
+                PyErr_CheckSignals()  # type: ignore[name-defined]  # noqa: F821
+        except RpcError as exc:
+            self._break(exc)
+        except (DecodeError, IndexError) as exc:
+            self._break(NotHBase(f"unreadable answer: {exc}", self.server))
+        except TlsFailed as exc:
+            self._break(NotTrusted(f"{self.server}: {exc}", self.server))
+        except OSError as exc:
+            self._break(ConnectionLost(f"connection to {self.server} broke: {exc}", self.server))
+
+    def _receive(self) -> bytes:
+        wanted = self._frames.wanted
+        if _compiled and self._number >= 0 and wanted <= _BUFFER_BYTES and len(self._pending) > 1:
+            # Where others have calls under way something may have come by now.
+            got = c_recv(self._number, self._buffer, wanted, _AT_ONCE)  # type: ignore[name-defined,attr-defined]  # noqa: F821
+            if got > 0:
+                return self._buffer[:got]  # type: ignore[attr-defined,no-any-return]
+        # Only now, when Python's lock is about to come free: before that they could do nothing.
+        self._wake_answered()
+        return self._socket.recv(wanted)
+
+    def _wake_answered(self) -> None:
+        if self._answered:
+            answered, self._answered = self._answered, []
+            for call in answered:
+                call.wake()
+
+    def _stop_reading(self, reader: Call | None) -> None:
+        self._wake_answered()
+        self._reading.release()
+        if not self.is_open:
+            self._close_if_unused()
+        if self._pending:
+            for call in list(self._pending.values()):
+                if call is not reader and call.is_waited_for:
+                    call.wake()
+                    return
+
+    def _deliver(self, frame: bytes) -> None:
+        call_id, body_at, block_bytes, exception = _read_head(frame)
+        call = self._pending.pop(call_id, None)
+        if exception is not None:
+            error = remote_error(exception, self.server)
+            if call is not None:
+                call.fail(error)
+            elif call_id == FATAL_CALL_ID:
+                raise error
+        elif call is not None:
+            call.answer(frame, body_at, block_bytes)
+            if call.is_waited_for:
+                self._answered.append(call)
+
+    def _break(self, error: RpcError, *, take_back: bool = True) -> None:
+        self.is_open = False
+        with contextlib.suppress(OSError):
+            if take_back:
+                # Closing resets the connection then: what the system has not delivered yet, it
+                # drops, and a request that is made again elsewhere does not arrive here later.
+                self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _NO_LINGER)
+            self._socket.shutdown(socket.SHUT_RDWR)
+        self._close_if_unused()
+        with contextlib.suppress(IndexError):
+            while True:
+                self._outbox.popleft().is_taken_back = True
+        with contextlib.suppress(KeyError):
+            while True:
+                _, call = self._pending.popitem()
+                mine = error.again()
+                mine.maybe_applied = not call.is_taken_back
+                call.fail(mine)
+
+    def _close_if_unused(self) -> None:
+        # Not while another thread is about to read or write: the system gives the number of a
+        # closed socket to the next one that is opened, which it would then read from.
+        if self._sending.acquire(blocking=False):
+            try:
+                if self._reading.acquire(blocking=False):
+                    try:
+                        self._number = -1
+                        self._socket.close()
+                    finally:
+                        self._reading.release()
+            finally:
+                self._sending.release()

@@ -1,0 +1,23 @@
+"""The two forms of a hot module: plain Python, and compiled where there is a C compiler."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from webtable import compiled
+
+
+def form_of(package: str, name: str, form: str) -> ModuleType:
+    """Returns one form of a module; skips the test where there is none."""
+    plain = importlib.import_module(f"{package}.{name}")
+    assert not plain.COMPILED
+    if form == "plain":
+        return plain
+    assert plain.__file__ is not None
+    if not compiled.is_current(Path(plain.__file__).parent, name):
+        pytest.skip("no compiled form here: `make setup` makes it where there is a C compiler")
+    return importlib.import_module(f"{package}._{name}")
