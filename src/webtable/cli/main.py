@@ -51,6 +51,7 @@ COMMANDS = {
     "hbase": Entry("hbase", "hbase", "Run a real HBase on this machine, for trying and for tests."),
     "index": Entry("verify", "index", "Look after the indexes of pages."),
     "init": Entry("pages", "init", "Make a store for pages."),
+    "links": Entry("links", "links", "Ask who links where: top, in, out, changes, broken …"),
     "load": Entry("load", "load", "Load crawls: WARC, ARC, WAT or JSON lines."),
     "namespace": Entry("namespaces", "namespace", "List, create and drop namespaces."),
     "page": Entry("pages", "page", "Show a page: now, at a date, its history, its body."),

@@ -47,6 +47,7 @@ def print_items(
     *,
     next_key: str | None = None,
     go_on: str = "--start",
+    more: Item | None = None,
 ) -> None:
     """Prints items to stdout.
 
@@ -54,10 +55,12 @@ def print_items(
         columns: the keys in the order of printing; every item has all of them.
         next_key: where a limited answer goes on, None when it is complete.
         go_on: the option that takes it.
+        more: what else the one object of `json` says.
     """
     out = sys.stdout
     if form == "json":
-        answer = {"items": list(items), "next": next_key, "truncated": next_key is not None}
+        bounds: Item = {"next": next_key, "truncated": next_key is not None}
+        answer = {"items": list(items), **bounds, **(more or {})}
         out.write(_json(answer, indent=2) + "\n")
     elif form == "jsonl":
         for item in items:

@@ -1,0 +1,124 @@
+"""What the commands about links share: opening the index, options, printing answers."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypedDict
+
+import click
+import msgspec
+
+from webtable.cli.options import Format, open_for_reading
+from webtable.cli.output import Column, Item, print_items, talk
+from webtable.cli.page_answers import cursor, explain_answer, shown
+from webtable.errors import StaleIndex
+from webtable.links.graph import LinkIndex
+from webtable.links.history import PastAnswer
+from webtable.links.reading import Kind
+from webtable.pages.bounded import Answer
+from webtable.pages.cells import encode_time
+from webtable.pages.parsing import parse_stored
+from webtable.pages.table import PageTable
+
+__all__ = ["Asked", "bounds", "kind_options", "open_links", "print_links", "print_past"]
+
+_SHOWN_WORDS = 50
+
+
+class Asked(TypedDict):
+    """What `answer_options` gives every command."""
+
+    limit: int
+    after: bytes | None
+    explain: bool
+
+
+class Bounds(TypedDict):
+    """The same, as questions take it."""
+
+    limit: int
+    after: str | None
+
+
+def bounds(asked: Asked) -> Bounds:
+    """Returns limit and cursor as questions take them."""
+    return {"limit": asked["limit"], "after": cursor(asked["after"])}
+
+
+@contextlib.contextmanager
+def open_links(location: str) -> Iterator[LinkIndex]:
+    """Opens the link index of a store, beside its writer.
+
+    Raises:
+        NotFound: there is none.
+        StaleIndex: it does not have all pages.
+    """
+    with open_for_reading(location) as store:
+        index = LinkIndex.open(PageTable.open(store, parse_stored))
+        if not index.is_ready:
+            raise StaleIndex(
+                f"the link index of '{location}' does not have all pages",
+                hint="write it anew with `webtable links rebuild`",
+            )
+        if next(index.work.scan(limit=1), None) is not None:
+            talk("links are on their way into the counts; `webtable links drain` finishes that")
+        yield index
+
+
+def kind_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Gives a command `--internal` and `--external`, passed as `kind`."""
+
+    @functools.wraps(function)
+    def run(*args: Any, internal: bool, external: bool, **given: Any) -> Any:
+        if internal and external:
+            raise click.UsageError("--internal and --external exclude each other")
+        kind: Kind = "internal" if internal else "external" if external else "all"
+        return function(*args, kind=kind, **given)
+
+    run = click.option("--external", is_flag=True, help="Only links between two domains.")(run)
+    return click.option("--internal", is_flag=True, help="Only links inside a domain.")(run)
+
+
+def print_links(
+    answer: Answer[Any],
+    columns: Sequence[Column],
+    form: Format,
+    *,
+    explain: bool,
+    more: Item | None = None,
+) -> None:
+    """Prints the items of an answer, and where it goes on; `more` is said in json only."""
+    explain_answer(answer, explain)
+    items = [msgspec.to_builtins(item) for item in answer.items]
+    if form == "table":
+        items = [
+            {column.key: _short(getattr(item, column.key)) for column in columns}
+            for item in answer.items
+        ]
+    else:
+        keys = list(items[0]) if items else [column.key for column in columns]
+        columns = tuple(Column(key, key) for key in keys)
+    print_items(items, columns, form, next_key=shown(answer.next), go_on="--after", more=more)
+
+
+def print_past(
+    found: PastAnswer[Any], columns: Sequence[Column], form: Format, *, explain: bool
+) -> None:
+    """Prints an answer about earlier times, and how far back it reaches."""
+    kept = found.kept
+    since = None if kept.since is None else encode_time(kept.since)
+    more = {"kept_since": since, "kept_versions": kept.versions, "not_kept": found.not_kept}
+    print_links(found.answer, columns, form, explain=explain, more=more)
+    reach = f"since {since}" if since else "since the first capture"
+    versions = f", {kept.versions} versions of a page" if kept.versions else ""
+    talk(f"links are kept {reach}{versions}")
+    if found.not_kept:
+        talk(f"of {found.not_kept:,} pages they are not kept so far back: these are left out")
+
+
+def _short(value: Any) -> Any:
+    if isinstance(value, str) and "://" not in value and len(value) > _SHOWN_WORDS:
+        return value[: _SHOWN_WORDS - 1] + "…"
+    return value

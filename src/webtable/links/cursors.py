@@ -1,0 +1,52 @@
+"""Cursors of answers about links: parts of bytes with tabs between them, as a text of Latin-1.
+
+No URI and no row key of a page has a tab.
+"""
+
+from __future__ import annotations
+
+from webtable.errors import InvalidRequest
+
+__all__ = ["cursor_of", "number_of", "parts_of"]
+
+
+def cursor_of(*parts: bytes) -> str:
+    r"""Returns the cursor that has these parts.
+
+    >>> cursor_of(b"com.example/", b"2")
+    'com.example/\t2'
+    """
+    return b"\t".join(parts).decode("latin-1")
+
+
+def parts_of(cursor: str, count: int) -> list[bytes]:
+    """Returns the parts of a cursor; the last one may have tabs itself.
+
+    Raises:
+        InvalidRequest: it has not so many.
+    """
+    try:
+        parts = cursor.encode("latin-1").split(b"\t", count - 1)
+    except UnicodeEncodeError as exc:
+        raise _no_cursor(cursor) from exc
+    if len(parts) != count:
+        raise _no_cursor(cursor)
+    return parts
+
+
+def number_of(part: bytes) -> int:
+    """Returns the number that a part of a cursor is.
+
+    Raises:
+        InvalidRequest: it is none.
+    """
+    if not part.isdigit():
+        raise _no_cursor(part.decode("latin-1"))
+    return int(part)
+
+
+def _no_cursor(cursor: str) -> InvalidRequest:
+    return InvalidRequest(
+        f"{cursor!r:.80} is not where an answer to this question goes on",
+        hint="give to --after what the answer before said",
+    )

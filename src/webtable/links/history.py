@@ -1,0 +1,304 @@
+"""Questions about links at earlier times: who linked where at a date, and what changed since.
+
+Each answer says how far back the store remembers, and of how many pages it does not know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Generic, Literal, NamedTuple, TypeAlias, TypeVar
+
+import msgspec
+
+from webtable.errors import InvalidRequest, NotFound
+from webtable.links import schema
+from webtable.links.cells import Words
+from webtable.links.cursors import cursor_of, number_of, parts_of
+from webtable.links.graph import LinkIndex
+from webtable.links.known import check_domain, check_known
+from webtable.links.past import NOT_KEPT, Kept, PageHistory, Past, words_for
+from webtable.links.queries import LinkFrom, LinkQuestions, LinkTo
+from webtable.links.reading import Kind, LinkReader, batches
+from webtable.links.schema import url_of
+from webtable.pages.bounded import Answer, Explained, bounded
+from webtable.pages.cells import encode_time
+from webtable.pages.keys import is_under
+
+__all__ = ["Change", "LinkHistory", "PastAnswer"]
+
+T = TypeVar("T")
+Changed: TypeAlias = Literal["gained", "lost", "anchor", "rel"]
+
+
+class PastAnswer(msgspec.Struct, Generic[T]):
+    """An answer about earlier times.
+
+    Attributes:
+        kept: how long the store keeps links.
+        not_kept: of how many pages that were looked at the links are not kept so far back; what
+            they linked to is not in the answer.
+    """
+
+    answer: Answer[T]
+    kept: Kept
+    not_kept: int = 0
+
+
+class Change(msgspec.Struct, frozen=True):
+    """A link that came or went, or whose words changed.
+
+    Attributes:
+        anchor, rel: at the end of the time; before that where it was lost. Several links of one
+            page to another have bars between them.
+        was: the anchor before that, where it changed.
+        at: the capture of the source that showed it first.
+    """
+
+    change: Changed
+    source: str
+    target: str
+    anchor: str
+    rel: str
+    was: str | None
+    internal: bool
+    at: str
+
+
+class _Pair(NamedTuple):
+    target: bytes
+    source: bytes
+
+
+class _Span(NamedTuple):
+    since: int
+    until: int
+
+
+class LinkHistory:
+    """The questions that a link index answers about links at earlier times. Times are seconds."""
+
+    def __init__(self, index: LinkIndex) -> None:
+        self._index = index
+
+    # At a date
+
+    def inlinks(
+        self,
+        url: str,
+        as_of: int,
+        *,
+        kind: Kind = "all",
+        limit: int = 20,
+        after: str | None = None,
+    ) -> PastAnswer[LinkTo]:
+        """Returns the links that there were to a page at a second, by source.
+
+        Raises:
+            NotFound: the page is not known, or all that is known of it is younger.
+        """
+        explained = Explained(index=schema.INDEX_TABLE)
+        reader, past = LinkReader(self._index, explained), Past(self._index.pages, explained)
+        uri = check_known(self._index, url, reader)
+        start, shown = b"", -1
+        if after is not None:
+            start, number = parts_of(after, 2)
+            shown = number_of(number)
+        not_kept = 0
+
+        def found() -> Iterator[tuple[str, LinkTo]]:
+            nonlocal not_kept
+            sources = reader.sources(uri, start=start, kind=kind, with_gone=True)
+            for batch in batches((source.uri for source in sources), limit + 1):
+                histories = past.histories(list(map(url_of, batch)))
+                words = past.words_at(histories, url, as_of)
+                not_kept += words.count(None)
+                linking = [
+                    (source, history, each)
+                    for source, history, each in zip(batch, histories, words, strict=True)
+                    if each
+                ]
+                seen = self._seen(past, url, [history for _, history, _ in linking])
+                for (source, history, each), times in zip(linking, seen, strict=True):
+                    is_internal = self._index.domains.are_one(uri, source)
+                    for number, (rel, anchor) in enumerate(each):
+                        if source != start or number > shown:
+                            link = LinkTo(history.url, anchor, rel, is_internal, *times)
+                            yield cursor_of(source, b"%d" % number), link
+
+        answer = bounded(found(), limit, explained)
+        kept = past.kept()
+        if not answer.items and not_kept and kept.since is not None and as_of < kept.since:
+            raise _too_early(f"links to {url}", as_of, kept.since)
+        return PastAnswer(answer, kept, not_kept)
+
+    def _seen(
+        self, past: Past, url: str, histories: Sequence[PageHistory]
+    ) -> Iterator[tuple[str, str]]:
+        first, last = past.first_seen(histories, url), past.last_seen(histories, url)
+        for one, other in zip(first, last, strict=True):
+            assert one is not None
+            assert other is not None
+            yield encode_time(one), encode_time(other)
+
+    def outlinks(
+        self,
+        url: str,
+        as_of: int,
+        *,
+        kind: Kind = "all",
+        limit: int = 20,
+        after: str | None = None,
+    ) -> PastAnswer[LinkFrom]:
+        """Returns the links that were on a page at a second, with what their targets answered then.
+
+        Raises:
+            NotFound: the page is not known, or its links of that time are not.
+        """
+        explained = Explained()
+        reader, past = LinkReader(self._index, explained), Past(self._index.pages, explained)
+        uri = check_known(self._index, url, reader)
+        (history,) = past.histories([url])
+        held = history.at(as_of)
+        if held is None and history.notes:
+            raise _too_early(f"capture of {url}", as_of, history.notes[0].time)
+        if held is None:
+            raise NotFound("capture", f"{url}", hint="it is linked to, but was never crawled")
+        if held is NOT_KEPT:
+            raise _too_early(f"links of {url}", as_of, history.kept_since)
+        (text,) = past.texts([(history, held)])
+        lines = iter(text.decode().split("\n")) if text else iter(())
+        answer = LinkQuestions(self._index).links_on(
+            uri, lines, reader, kind=kind, limit=limit, after=after, as_of=as_of
+        )
+        return PastAnswer(answer, past.kept()._replace(since=history.kept_since))
+
+    # Between two dates
+
+    def changes(
+        self,
+        name: str,
+        span: tuple[int, int],
+        *,
+        is_domain: bool = False,
+        kind: Kind = "all",
+        limit: int = 20,
+        after: str | None = None,
+    ) -> PastAnswer[Change]:
+        """Returns how the links to a page, or to all pages of a domain, changed in a time.
+
+        A page that was not captured at its beginning linked nowhere then. By target, then source.
+
+        Args:
+            span: the two seconds that are compared.
+
+        Raises:
+            NotFound: the page or domain is not known, or all that is known of it is younger.
+        """
+        if span[0] >= span[1]:
+            raise InvalidRequest(
+                f"{encode_time(span[0])} is not before {encode_time(span[1])}",
+                hint="--since is the earlier one",
+            )
+        explained = Explained(index=schema.INDEX_TABLE)
+        reader, past = LinkReader(self._index, explained), Past(self._index.pages, explained)
+        place = _Pair(b"", b"") if after is None else _Pair(*parts_of(after, 2))
+        targets: Iterator[bytes]
+        if is_domain:
+            host, domain = check_domain(self._index, name)
+            members = reader.members(domain, start=place.target, with_gone=True)
+            targets = (uri for uri in members if is_under(url_of(uri), host))
+        else:
+            targets = iter([check_known(self._index, name, reader)])
+        comparison = _Comparison(self._index, past, _Span(*span))
+
+        def pairs() -> Iterator[_Pair]:
+            for target in targets:
+                start = place.source + b"\0" if target == place.target else b""
+                sources = reader.sources(target, start=start, kind=kind, with_gone=True)
+                for source in sources:
+                    yield _Pair(target, source.uri)
+
+        answer = bounded(comparison.changes(pairs(), limit + 1), limit, explained)
+        kept = past.kept()
+        is_early = kept.since is not None and span[0] < kept.since
+        if not answer.items and comparison.not_kept and is_early:
+            raise _too_early(f"links to {name}", span[0], kept.since)
+        return PastAnswer(answer, kept, comparison.not_kept)
+
+
+class _Comparison:
+    """Compares the links between pairs of pages at two times."""
+
+    def __init__(self, index: LinkIndex, past: Past, span: _Span) -> None:
+        self._index = index
+        self._past = past
+        self._span = span
+        self.not_kept = 0
+
+    def changes(self, pairs: Iterator[_Pair], size: int) -> Iterator[tuple[str, Change]]:
+        """Yields the changes among pairs of pages, with cursors."""
+        for batch in batches(pairs, size):
+            histories = self._past.histories([url_of(pair.source) for pair in batch])
+            moved = [
+                (pair, history)
+                for pair, history in zip(batch, histories, strict=True)
+                if self._may_differ(history)
+            ]
+            for pair, history in moved:
+                change = self._change(pair, history)
+                if change is not None:
+                    yield cursor_of(*pair), change
+
+    def _may_differ(self, history: PageHistory) -> bool:
+        """Whether a page has other links at the end of the time; notes where that is not known."""
+        before, behind = (history.at(second) for second in self._span)
+        if before is NOT_KEPT or behind is NOT_KEPT:
+            self.not_kept += 1
+            return False
+        return (before and before.version) != (behind and behind.version)
+
+    def _change(self, pair: _Pair, history: PageHistory) -> Change | None:
+        target = url_of(pair.target)
+        before, behind = (
+            self._past.words_at([history], target, second)[0] or () for second in self._span
+        )
+        if set(before) == set(behind):
+            return None
+        what: Changed = "gained" if not before else "lost" if not behind else "anchor"
+        if {words.anchor for words in before} == {words.anchor for words in behind}:
+            what = "rel"
+        shown = behind or before
+        return Change(
+            what,
+            history.url,
+            target,
+            _anchors(shown),
+            " | ".join(words.rel for words in shown),
+            _anchors(before) if what == "anchor" else None,
+            self._index.domains.are_one(*pair),
+            encode_time(self._since(history, target, behind)),
+        )
+
+    def _since(self, history: PageHistory, target: str, words: Sequence[Words]) -> int:
+        """Returns from which capture on it has been as it was at the end."""
+        inside = [
+            held
+            for held in history.held
+            if held.last > self._span.since and held.first <= self._span.until
+        ]
+        texts = self._past.texts((history, held) for held in inside)
+        at = inside[-1].first
+        for held, text in zip(reversed(inside), reversed(texts), strict=True):
+            if set(words_for(text, target)) != set(words):
+                break
+            at = held.first
+        return at
+
+
+def _anchors(words: Sequence[Words]) -> str:
+    return " | ".join(each.anchor for each in words)
+
+
+def _too_early(what: str, second: int, since: int | None) -> NotFound:
+    hint = "nothing is kept of it" if since is None else f"they are kept since {encode_time(since)}"
+    return NotFound("history", f"{what} at {encode_time(second)}", hint=hint)
