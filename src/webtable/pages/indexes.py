@@ -69,13 +69,13 @@ def page_indexes(keys: KeyScheme, suffixes: Suffixes) -> list[Index]:
     """Returns the declarations of all indexes of pages with such keys."""
     salt_bytes = 3 if isinstance(keys, SaltedKeys) else 0
 
-    def declared(name: str, parts: Callable[[Facts], Iterator[bytes]]) -> Index:
+    def declared(name: str, parts: Callable[[Facts], Iterator[bytes]], *columns: bytes) -> Index:
         def entries(row: bytes, facts: Facts) -> Iterator[Entry]:
             salt = row[:salt_bytes]
             for part in parts(facts):
                 yield Entry(b"%b%b_%b" % (salt, part, row), COVER)
 
-        return Index(f"webtable_{name}_idx", entries, family="ref")
+        return Index(f"webtable_{name}_idx", entries, columns=columns, family="ref")
 
     def by_domain(facts: Facts) -> Iterator[bytes]:
         if url := facts.get(_URL):
@@ -84,13 +84,13 @@ def page_indexes(keys: KeyScheme, suffixes: Suffixes) -> list[Index]:
                 yield b"%b_%b" % (reversed_host(domain).encode(), day)
 
     return [
-        declared("time", _by_time),
-        declared("size", _by_size),
-        declared("link", _by_links),
-        declared("url", _by_url),
-        declared("domain", by_domain),
-        declared("status", lambda facts: _present(facts, _STATUS)),
-        declared("digest", lambda facts: _present(facts, _DIGEST)),
+        declared("time", _by_time, _MODIFIED),
+        declared("size", _by_size, _SIZE),
+        declared("link", _by_links, _INLINKS, _OUTLINKS, _STATUS, _TYPE),
+        declared("url", _by_url, _URL),
+        declared("domain", by_domain, _URL, _MODIFIED),
+        declared("status", lambda facts: _present(facts, _STATUS), _STATUS),
+        declared("digest", lambda facts: _present(facts, _DIGEST), _DIGEST),
     ]
 
 

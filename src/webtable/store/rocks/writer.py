@@ -118,7 +118,11 @@ class Encoder:
                 if mutation.ttl_ms is not None:
                     raise KeyError
                 for column, value in mutation.values.items():
-                    handle, qualifier = places[column]
+                    place = places.get(column)
+                    if place is None:
+                        table.check_column(column)
+                        place = places[column]
+                    handle, qualifier = place
                     if handle is not current:
                         batch.set_default_column_family(handle)
                         current = handle
@@ -126,7 +130,7 @@ class Encoder:
                 if mutation.clears:
                     self._clear(table, prefix, mutation)
             except (KeyError, TypeError, ValueError):
-                # A new column, a tagged one, or a mistake. Adding a cell twice is harmless.
+                # A tagged column, or a mistake. Adding a cell twice is harmless.
                 self._put(table, mutation)
         return True
 
