@@ -85,6 +85,12 @@ def test_links_in_scripts_comments_and_templates_are_none() -> None:
     ]
 
 
+def test_links_of_pictures_inside_a_page_are_none() -> None:
+    parsed = parse_html(b'<svg><a xlink:href="/x">x</a></svg><a href="/y">y</a>', URL)
+    assert parsed.link_list == [Link("https://example.com/y", "", "y")]
+    assert parsed.hrefs == 1
+
+
 def test_anchors_are_cut_and_hold_no_line_ends() -> None:
     (link,) = links(f"<a href=x rel='a\tb'>{'word ' * 1_000}\t\n\u2028</a>")
     assert len(link.anchor) == MAX_ANCHOR

@@ -160,8 +160,10 @@ def _links(nodes: _Nodes, url: str, resolve: Resolver) -> _Links:
     for kind, node in nodes:
         if kind not in _LINKING:
             continue
-        hrefs += 1
         attributes = node.attributes
+        if "href" not in attributes:
+            continue  # the parser takes xlink:href for one, as pictures inside a page have it
+        hrefs += 1
         href = attributes["href"] or ""
         target = known[href] if href in known else resolve(href)
         if target is None:
