@@ -13,7 +13,7 @@ import msgspec
 from webtable.cli.options import Format, open_for_reading
 from webtable.cli.output import Column, Item, print_items, talk
 from webtable.cli.page_answers import cursor, explain_answer, shown
-from webtable.errors import StaleIndex
+from webtable.errors import NotFound, StaleIndex
 from webtable.links.graph import LinkIndex
 from webtable.links.history import PastAnswer
 from webtable.links.reading import Kind
@@ -22,7 +22,15 @@ from webtable.pages.cells import encode_time
 from webtable.pages.parsing import parse_stored
 from webtable.pages.table import PageTable
 
-__all__ = ["Asked", "bounds", "kind_options", "open_links", "print_links", "print_past"]
+__all__ = [
+    "Asked",
+    "bounds",
+    "kind_options",
+    "open_links",
+    "print_links",
+    "print_past",
+    "ready_links",
+]
 
 _SHOWN_WORDS = 50
 
@@ -65,6 +73,15 @@ def open_links(location: str) -> Iterator[LinkIndex]:
         if next(index.work.scan(limit=1), None) is not None:
             talk("links are on their way into the counts; `webtable links drain` finishes that")
         yield index
+
+
+def ready_links(pages: PageTable) -> LinkIndex | None:
+    """Returns the link index of pages, if it has all of them."""
+    try:
+        index = LinkIndex.open(pages)
+    except NotFound:
+        return None
+    return index if index.is_ready else None
 
 
 def kind_options(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from webtable.cli.links_answers import ready_links
 from webtable.cli.options import Format, format_option, open_for_reading, store_option
 from webtable.cli.output import Column, print_items
 from webtable.cli.page_answers import (
@@ -17,6 +18,7 @@ from webtable.cli.page_answers import (
     print_answer,
     shown,
 )
+from webtable.links.reports import linking_pages
 from webtable.pages.page import Page
 from webtable.pages.parsing import parse_stored
 from webtable.pages.queries import Answer, Questions
@@ -87,12 +89,25 @@ _question(
     Questions.search,
     click.argument("words"),
 )
-_question(
-    "linking-to",
-    "The pages with a link to a URL. Looks at every page.",
-    lambda asked, url, **more: asked.linking_to(typed_url(url), **more),
-    click.argument("url"),
-)
+
+
+@report.command("linking-to", short_help="The pages with a link to a URL.")
+@click.argument("url")
+@store_option
+@format_option
+@answer_options
+def linking_to(
+    url: str, location: str, form: Format, *, limit: int, after: bytes | None, explain: bool
+) -> None:
+    """The pages with a link to URL. Looks at every page where there is no link index."""
+    with open_for_reading(location) as store:
+        pages = PageTable.open(store, parse_stored)
+        index = ready_links(pages)
+        if index is not None:
+            answer = linking_pages(index, typed_url(url), limit=limit, after=cursor(after))
+        else:
+            answer = Questions(pages).linking_to(typed_url(url), limit=limit, after=cursor(after))
+    print_answer(answer, form, explain)
 
 
 @report.command(short_help="Groups of pages with the same body.")

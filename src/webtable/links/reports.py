@@ -24,7 +24,7 @@ from webtable.pages.page import Page, page_of
 from webtable.pages.queries import Questions
 from webtable.store.scan import Scan
 
-__all__ = ["BrokenLink", "LinkReports", "linked_pages", "linking_pages"]
+__all__ = ["BrokenLink", "LinkReports", "linking_pages"]
 
 _ERROR = 400
 _HTML = ("text/html", "application/xhtml+xml")
@@ -185,9 +185,6 @@ def _broken_since(notes: Sequence[CaptureNote]) -> str:
     return encode_time(since)
 
 
-# Questions of `webtable.pages.queries` that the link index answers better
-
-
 def linking_pages(
     index: LinkIndex, url: str, *, limit: int = 20, after: str | None = None
 ) -> Answer[Page]:
@@ -203,30 +200,6 @@ def linking_pages(
                     yield cursor_of(uri), page
 
     return bounded(found(), limit, explained)
-
-
-def linked_pages(
-    index: LinkIndex, *, least: int = 1, limit: int = 20, after: str | None = None
-) -> Answer[Page]:
-    """Returns the crawled pages that most others link to, the most linked first."""
-    explained = Explained(index=schema.TOP_RANKS)
-    start = b"" if after is None else b"t:" + after_key(after)
-    ranks = index.rows.find(schema.TOP_RANKS, Scan(start=start, batch_rows=limit + 1))
-
-    def found() -> Iterator[tuple[str, Page]]:
-        for batch in batches(ranks, limit + 1):
-            pages = _pages_of(index, [hit.row[2:] for hit in batch], explained)
-            for hit, page in zip(batch, pages, strict=True):
-                assert hit.found is not None
-                count = int(hit.found.value(schema.INCOUNT) or 0)
-                if count < least:
-                    return
-                if page is not None:
-                    yield cursor_of(hit.key[2:]), msgspec.structs.replace(page, inlinks=count)
-
-    answer = bounded(found(), limit, explained)
-    explained.entries += ranks.counts.entries + ranks.counts.rows
-    return answer
 
 
 def _pages_of(index: LinkIndex, uris: Sequence[bytes], explained: Explained) -> list[Page | None]:
