@@ -55,15 +55,15 @@ def write_warc(path: Path, pages: int, *, day: int = 1) -> None:
     path.write_bytes(b"".join(map(gzip.compress, records)))
 
 
-def contents(location: str) -> dict[str, list[object]]:
+def contents(location: str) -> dict[str, list[tuple[bytes, bytes, int, bytes]]]:
     """Everything in a store, but for revisions and what is stamped with them."""
     with webtable.open(location, read_only=True) as opened:
         return stored_cells(opened)
 
 
-def stored_cells(store: Store, of: bytes = b"") -> dict[str, list[object]]:
+def stored_cells(store: Store, of: bytes = b"") -> dict[str, list[tuple[bytes, bytes, int, bytes]]]:
     """As `contents`; of the rows whose keys have `of` in them."""
-    found: dict[str, list[object]] = {}
+    found: dict[str, list[tuple[bytes, bytes, int, bytes]]] = {}
     for name in store.tables():
         if name == "webtable_settings":
             continue

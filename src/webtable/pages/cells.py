@@ -19,7 +19,24 @@ from functools import lru_cache
 from webtable.errors import CorruptData
 from webtable.pages.history import CaptureNote
 
-__all__ = ["decode_note", "decode_time", "encode_note", "encode_time", "note_qualifier"]
+__all__ = [
+    "BODY",
+    "BODY_OF",
+    "LINKS",
+    "LINKS_OF",
+    "LINK_COUNT",
+    "NO_LINKS",
+    "decode_note",
+    "decode_time",
+    "encode_note",
+    "encode_time",
+    "note_qualifier",
+]
+
+BODY, BODY_OF = b"content:html", b"content:digest"
+LINKS, LINK_COUNT, LINKS_OF = b"outlinks:urls", b"outlinks:count", b"outlinks:digest"
+NO_LINKS = "-"
+"""Whose links they are, where the answer was no success."""
 
 _TIME = re.compile(r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)Z")
 _STAMP = re.compile(r"(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)")
@@ -49,8 +66,12 @@ def decode_time(text: str) -> int:
 
 def note_qualifier(note: CaptureNote) -> bytes:
     """Returns the qualifier of a capture's cell."""
-    stamp = "{:04}{:02}{:02}{:02}{:02}{:02}".format(*time.gmtime(note.time)[:6])
-    return f"{stamp}_{note.digest}".encode()
+    return f"{_stamp(note.time)}_{note.digest}".encode()
+
+
+@lru_cache(4_096)
+def _stamp(seconds: int) -> str:
+    return "{:04}{:02}{:02}{:02}{:02}{:02}".format(*time.gmtime(seconds)[:6])
 
 
 def encode_note(note: CaptureNote) -> bytes:
@@ -69,7 +90,7 @@ def decode_note(qualifier: bytes, value: bytes) -> CaptureNote:
         CorruptData: it is not one.
     """
     stamp, _, digest = qualifier.decode("utf-8", "replace").partition("_")
-    at = _seconds(_STAMP.fullmatch(stamp), stamp)
+    at = _stamp_seconds(stamp)
     try:
         kind, status, size, media_type, redirect, header = value.decode().split("\t")
         return CaptureNote(
@@ -87,6 +108,11 @@ def decode_note(qualifier: bytes, value: bytes) -> CaptureNote:
             f"the capture {qualifier!r:.80} does not decode: {value!r:.80}",
             hint="it was written by another version, or is damaged",
         ) from exc
+
+
+@lru_cache(4_096)
+def _stamp_seconds(stamp: str) -> int:
+    return _seconds(_STAMP.fullmatch(stamp), stamp)
 
 
 def _seconds(found: re.Match[str] | None, text: str) -> int:

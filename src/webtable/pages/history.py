@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 __all__ = [
     "CaptureNote",
+    "RowHistory",
     "Version",
     "counting",
     "last_modified",
@@ -59,6 +60,14 @@ class Version(NamedTuple):
 
     time: int
     identity: str
+
+
+class RowHistory(NamedTuple):
+    """The captures of a page, and from when on which version of body and links holds."""
+
+    notes: dict[tuple[int, str], CaptureNote]
+    bodies: dict[int, str]
+    links: dict[int, str]
 
 
 def rank(note: CaptureNote) -> tuple[object, ...]:

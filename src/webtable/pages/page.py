@@ -78,25 +78,45 @@ class PageContent(NamedTuple):
     body: bytes | None
 
 
+_COLUMNS = tuple(
+    f"metadata:{name}".encode()
+    for name in (
+        "url",
+        "title",
+        "status_code",
+        "last_modified",
+        "fetched",
+        "size",
+        "type",
+        "digest",
+        "charset",
+        "canonical",
+        "redirect",
+        "robots",
+        "outlinks",
+    )
+)
+
+
 def metadata_of(capture: NewCapture, info: PageInfo, modified: int) -> dict[bytes, bytes]:
     """Returns every column of `metadata` that a newest capture writes; empty means absent."""
     note = capture.note
-    texts = {
-        "url": capture.url,
-        "title": info.title,
-        "status_code": str(note.status),
-        "last_modified": encode_time(modified),
-        "fetched": encode_time(note.time),
-        "size": str(note.size),
-        "type": note.type,
-        "digest": note.digest,
-        "charset": info.charset,
-        "canonical": info.canonical,
-        "redirect": note.redirect,
-        "robots": info.robots,
-        "outlinks": str(info.link_count if note.is_ok else 0),
-    }
-    return {f"metadata:{name}".encode(): text.encode() for name, text in texts.items()}
+    texts = (
+        capture.url,
+        info.title,
+        str(note.status),
+        encode_time(modified),
+        encode_time(note.time),
+        str(note.size),
+        note.type,
+        note.digest,
+        info.charset,
+        info.canonical,
+        note.redirect,
+        info.robots,
+        str(info.link_count if note.is_ok else 0),
+    )
+    return dict(zip(_COLUMNS, map(str.encode, texts), strict=True))
 
 
 def info_of(facts: Mapping[bytes, bytes]) -> PageInfo:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple, TypedDict, Unpack
 
 from webtable.errors import AlreadyExists, FormatVersionError, InvalidRequest, NotFound
@@ -23,6 +24,7 @@ from webtable.pages.writing import (
     RowHistory,
     RowWrite,
     links_identity,
+    read_histories,
     read_history,
 )
 from webtable.records.index import IndexedTable
@@ -188,8 +190,9 @@ class PageTable:
         also: Sequence[tuple[str, Mutation]],
     ) -> None:
         items, hook = list(writes.items()), self.hook
+        before = partial(read_histories, self.rows.table, writes)
         if hook is None:
-            self.rows.write_many(items, also=also)
+            self.rows.write_many(items, also=also, before=before)
         elif self.store.capabilities.atomic_commits:
 
             def together() -> list[tuple[str, Mutation]]:
@@ -197,7 +200,7 @@ class PageTable:
                 return [*also, *hook.together(changes)]
 
             try:
-                self.rows.write_many(items, also=together)
+                self.rows.write_many(items, also=together, before=before)
             except BaseException:
                 hook.forget()
                 raise
@@ -205,7 +208,7 @@ class PageTable:
             begun = hook.begin(captures)
             for write in writes.values():
                 write.guard = begun.check
-            self.rows.write_many(items, also=also)
+            self.rows.write_many(items, also=also, before=before)
             hook.finish(begun)
 
     # Reading

@@ -9,13 +9,25 @@ and all of it is done again.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple
 
 from webtable.errors import ConflictError
 from webtable.pages import schema
-from webtable.pages.cells import decode_note, encode_note, encode_time, note_qualifier
+from webtable.pages.appending import append
+from webtable.pages.cells import (
+    BODY,
+    BODY_OF,
+    LINK_COUNT,
+    LINKS,
+    LINKS_OF,
+    NO_LINKS,
+    decode_note,
+    encode_note,
+    encode_time,
+    note_qualifier,
+)
 from webtable.pages.history import (
     CaptureNote,
+    RowHistory,
     counting,
     last_modified,
     rank,
@@ -32,6 +44,9 @@ from webtable.store.schema import TableSchema
 from webtable.store.table import Table
 
 __all__ = [
+    "BODY",
+    "LINKS",
+    "LINKS_OF",
     "Parse",
     "RowHistory",
     "RowWrite",
@@ -39,30 +54,31 @@ __all__ = [
     "history_of",
     "links_held",
     "links_identity",
+    "read_histories",
     "read_history",
 ]
 
 Parse = Callable[[str, bytes, str], PageInfo]
 """(URL, body, media type) → what the body says. For bodies that are stored already."""
 
-BODY, BODY_OF = b"content:html", b"content:digest"
-LINKS, LINK_COUNT, LINKS_OF = b"outlinks:urls", b"outlinks:count", b"outlinks:digest"
-_CAPTURES = schema.CAPTURES.encode()
+_HISTORY = (schema.CAPTURES.encode(), BODY_OF, LINKS_OF)
 _URL, _MODIFIED = b"metadata:url", b"metadata:last_modified"
-_NO_LINKS = "-"  # whose links they are, where the answer was no success
-
-
-class RowHistory(NamedTuple):
-    """The captures of a page, and from when on which version of body and links holds."""
-
-    notes: dict[tuple[int, str], CaptureNote]
-    bodies: dict[int, str]
-    links: dict[int, str]
 
 
 def read_history(table: Table, row: bytes) -> RowHistory:
     """Reads the captures of a page, and which versions it has, without any body."""
-    return history_of(table.get(row, (_CAPTURES, BODY_OF, LINKS_OF), versions=ALL_VERSIONS))
+    return history_of(table.get(row, _HISTORY, versions=ALL_VERSIONS))
+
+
+def read_histories(
+    table: Table, writes: Mapping[bytes, RowWrite], states: Iterable[RowState]
+) -> None:
+    """Reads the histories of rows that are about to be written, with few round trips."""
+    rows = [state.row for state in states if state.cell is not None]
+    if len(rows) > 1:
+        found = table.get_many(rows, _HISTORY, versions=ALL_VERSIONS)
+        for row, each in zip(rows, found, strict=True):
+            writes[row].history = history_of(each)
 
 
 def history_of(found: Row | None) -> RowHistory:
@@ -85,13 +101,15 @@ class RowWrite:
     """Stores captures of one page; called with the row as it was read, at every attempt anew.
 
     `outcomes` says, after the last attempt, what each capture was, and `links` what became of the
-    page's links, None where they are as they were. `guard` is called before every attempt.
+    page's links, None where they are as they were. `guard` is called before every attempt;
+    `history` is the row's, where it was read already for this attempt.
     """
 
     def __init__(
         self, table: Table, described: TableSchema, captures: Sequence[NewCapture], parse: Parse
     ) -> None:
         self.guard: Callable[[], None] | None = None
+        self.history: RowHistory | None = None
         self.links: LinksChange | None = None
         self._table = table
         self._schema = described
@@ -114,12 +132,26 @@ class RowWrite:
                 f"row {state.row!r:.200} holds {there!r:.200}, not {self.url!r:.200}",
                 hint="two URLs have one key, which must not be; keep one of them elsewhere",
             )
-        is_new = state.cell is None
-        history = RowHistory({}, {}, {}) if is_new else read_history(self._table, state.row)
+        history, self.history = self.history, None
+        if history is None:
+            is_new = state.cell is None
+            history = RowHistory({}, {}, {}) if is_new else read_history(self._table, state.row)
+        if len(self._captures) == 1 and (change := self._appended(state, history)) is not None:
+            return change
         attempt = _Attempt(self, state, history)
         change = attempt.change()
         self.links = None if change is None else attempt.links_change()
         return change
+
+    def _appended(self, state: RowState, history: RowHistory) -> Change | None:
+        (capture,) = self._captures
+        done = append(capture, history, state.facts, self.ttl_seconds)
+        if done is None:
+            return None
+        time, digest = capture.note.time, capture.note.digest
+        self.outcomes[time, digest] = done.outcome
+        self.links = done.links
+        return Change(more=[Put(state.row, done.values, timestamp=time * 1000)], facts=done.facts)
 
     # What an attempt needs
 
@@ -215,7 +247,7 @@ class _Attempt:
             stored,
             new,
             identity,
-            lambda each: each in brought or each in known or each == _NO_LINKS,
+            lambda each: each in brought or each in known or each == NO_LINKS,
         )
         newest, after = self._counting[-1], {**stored, **dict(puts)}
         ttl, holds = self._write.ttl_seconds(family), visible_at(newest.time, after)
@@ -244,7 +276,7 @@ class _Attempt:
                 at = max(each for each, identity in stored.items() if identity == whose)
                 links = self._write.stored(self._state.row, LINKS, at).decode()
                 count = int(self._write.stored(self._state.row, LINK_COUNT, at) or 0)
-            elif whose != _NO_LINKS and (info := self._info(whose)) is not None:
+            elif whose != NO_LINKS and (info := self._info(whose)) is not None:
                 links, count = info.links, info.link_count
             values = {LINKS: links.encode(), LINK_COUNT: str(count).encode()}
             self._put(time, {**values, LINKS_OF: whose.encode()})
@@ -271,7 +303,7 @@ class _Attempt:
         if not is_new and holds == was:
             return LinksChange(self._write.url, None, earlier) if earlier else None
         links = ""
-        if holds not in (None, _NO_LINKS):
+        if holds not in (None, NO_LINKS):
             at = max(time for time, whose in versions.items() if whose == holds)
             stored = put[at][LINKS] if at in put else self._write.stored(self._state.row, LINKS, at)
             links = stored.decode()
@@ -357,4 +389,4 @@ def links_held(values: Mapping[bytes, bytes]) -> str:
 
 def links_identity(note: CaptureNote) -> str:
     """Returns whose links hold at a capture: equal ones share a version."""
-    return note.digest if note.is_ok else _NO_LINKS
+    return note.digest if note.is_ok else NO_LINKS

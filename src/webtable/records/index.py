@@ -35,7 +35,7 @@ from webtable.records.index_model import (
     RowState,
 )
 from webtable.records.index_reader import Found, Wanted, hits, hits_of_many
-from webtable.records.index_writer import Also, Writer, commit_lock
+from webtable.records.index_writer import Also, Before, Writer, commit_lock
 from webtable.store.mutation import Durability
 from webtable.store.scan import Scan
 
@@ -81,6 +81,7 @@ class IndexedTable(IndexHome):
         changes: Iterable[tuple[bytes, Change | Decide]],
         *,
         also: Also = (),
+        before: Before | None = None,
         durability: Durability = "wal",
     ) -> list[int | None]:
         """Writes many rows with few round trips; changes of one row are made in their order.
@@ -91,6 +92,8 @@ class IndexedTable(IndexHome):
         Args:
             also: (table, mutation) pairs for the same commit; only where there are such. A
                 function is asked for them under the lock, once it is decided what is written.
+            before: is called with the rows as they were read, at every attempt, before what is to
+                be done is decided: to read more of all of them at once.
             durability: "none" only where there are atomic commits.
 
         Returns what `write` would, for each.
@@ -99,7 +102,9 @@ class IndexedTable(IndexHome):
             BatchError: some rows were not written, for the reasons that `write` has; it names
                 their positions. The others were, unless `also` was given: then nothing was.
         """
-        outcomes = self._writer().write(list(changes), also, durability)
+        writer = self._writer()
+        writer.before = before
+        outcomes = writer.write(list(changes), also, durability)
         revisions: list[int | None] = []
         errors: list[WebTableError] = []
         positions: list[int] = []

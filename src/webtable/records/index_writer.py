@@ -40,6 +40,9 @@ Outcome: TypeAlias = int | WebTableError | None
 Also: TypeAlias = Sequence[tuple[str, Mutation]] | Callable[[], Sequence[tuple[str, Mutation]]]
 """(table, mutation) pairs for the same commit; a function is asked once the rows are decided."""
 
+Before: TypeAlias = Callable[[Sequence[RowState]], None]
+"""Is told of the rows of an attempt as they were read, before what to do is decided."""
+
 T = TypeVar("T")
 
 _ATTEMPTS = 1000
@@ -67,6 +70,7 @@ class Writer:
         self.claims = Claims(home)
         self._lock = commit_lock(home.store)
         self._durability: Durability = "wal"
+        self.before: Before | None = None
 
     def write(
         self,
@@ -134,6 +138,8 @@ class Writer:
         states = self._read([items[position] for position in turn])
         # A resumed load often has nothing to change in a row, and leaves nothing pending either.
         self.finish(states, clears=True)
+        if self.before is not None:
+            self.before(states)
         moment = Moment.by(self._home.clock)
         plans: dict[int, Plan] = {}
         for position, state in zip(turn, states, strict=True):
@@ -285,7 +291,10 @@ class Writer:
         home = self._home
         outcomes: list[Outcome] = []
         writes: list[tuple[str, Mutation]] = []
-        states = {state.row: state for state in self._read(items)}
+        found = self._read(items)
+        if self.before is not None:
+            self.before(found)
+        states = {state.row: state for state in found}
         ledger = Ledger(home, states) if home.has_unique else None
         moment = Moment.by(home.clock)
         looks_back = len(states) < len(items) or home.has_unique
