@@ -4,11 +4,12 @@
 
 runs the commands of each transcript again, with HBase's shell, against the HBase at LOCATION
 (`hbase://host:port`), and writes what it printed. A new transcript begins as a file of nothing but
-commands, each behind a prompt: `hbase:001:0> list`.
+commands, each behind a prompt: `hbase:001:0> list`. The name of a region server stands in it as
+`<server>`.
 
 The shell of HBase 2.6 is not among the artifacts that Maven gives out. This one is put together
 from the Ruby sources of 3.0.0-alpha-3, with the few files of 2.4.17 that need the older Java
-client, and runs on the jars of the HBase that the tests use. Times are written as X.
+client, and runs on the jars of the HBase that the tests use. Times and sizes are written as X.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import tempfile
 import zipfile
 from pathlib import Path
 
+import webtable
 from webtable.cluster.hbase_jars import fetched_jars, find_java, hbase_jars
 
 NEWER, OLDER, JRUBY = "3.0.0-alpha-3", "2.4.17", "9.3.13.0"
@@ -44,6 +46,7 @@ OPENED = [
     "--add-opens=java.base/java.lang=ALL-UNNAMED",
     "--add-opens=java.base/java.nio=ALL-UNNAMED",
     "--add-opens=java.base/java.io=ALL-UNNAMED",
+    "--add-opens=java.base/java.util=ALL-UNNAMED",
     "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
     "--add-opens=java.base/jdk.internal.ref=ALL-UNNAMED",
     "--add-exports=java.base/jdk.internal.misc=ALL-UNNAMED",
@@ -53,12 +56,15 @@ OPENED = [
 def main() -> None:
     """Records the transcripts that the command line names."""
     location, *paths = sys.argv[1:]
+    with webtable.open(location) as store:
+        server = store.admin.servers()[0].name
     with tempfile.TemporaryDirectory() as folder:
         shell = Path(folder)
         _assemble(shell)
         for path in map(Path, paths):
-            commands = script_of(path.read_text(encoding="utf-8"))
-            path.write_text(normal(_run(shell, location, commands)), encoding="utf-8")
+            commands = script_of(path.read_text(encoding="utf-8")).replace("<server>", server)
+            printed = normal(_run(shell, location, commands)).replace(server, "<server>")
+            path.write_text(printed, encoding="utf-8")
             print(path)
 
 
@@ -75,6 +81,7 @@ def normal(printed: str) -> str:
     closes a bracket; both are put back. Its last prompts are left out.
     """
     text = re.sub(r"Took [0-9.]+ seconds *\n?", "Took X seconds\n", printed)
+    text = re.sub(r"(evictedBlocks|maxCacheSize)=\d+", r"\1=X", text)
     lines: list[str] = []
     for line in text.splitlines():
         before = re.match(r"hbase:(\d+):([1-9]\d*)\* ", lines[-1]) if lines else None

@@ -15,7 +15,8 @@ import webtable
 from tools.shell_page import shell_page
 from webtable import errors, records
 from webtable.cli.main import cli
-from webtable.store import load
+from webtable.store import cluster_load, load
+from webtable.store.cluster_admin import ClusterAdmin
 
 ROOT = Path(__file__).parents[1]
 HELP = cli.context_settings["help_option_names"]
@@ -122,14 +123,14 @@ def administration_page() -> str:
         "and dropped by methods of `Store`.",
         _contract(inspect.getdoc(inspect.getmodule(webtable.Admin)) or ""),
         "## Methods",
+        *_methods(webtable.Admin),
+        "## Methods that need a cluster",
+        "An embedded store refuses them, and says so.",
+        *_methods(ClusterAdmin),
     ]
-    for name, method in vars(webtable.Admin).items():
-        if inspect.isfunction(method) and not name.startswith("_"):
-            parts.append(f"### {name}\n\n```text\n{_signature(name, method)}\n```")
-            parts.append(_sections(inspect.getdoc(method) or ""))
     parts.append("## Answers\n\nNamed tuples of the package `webtable`.")
-    for name in load.__all__:
-        kind = getattr(load, name)
+    for name in (*load.__all__, *cluster_load.__all__):
+        kind = getattr(load, name, None) or getattr(cluster_load, name)
         if isinstance(kind, type):
             parts += [f"### {name}", _sections(inspect.getdoc(kind) or "")]
             types = {
@@ -138,6 +139,13 @@ def administration_page() -> str:
             }
             parts.append("Fields: " + ", ".join(f"`{key}: {each}`" for key, each in types.items()))
     return "\n\n".join(parts) + "\n"
+
+
+def _methods(kind: type) -> Iterator[str]:
+    for name, method in vars(kind).items():
+        if inspect.isfunction(method) and not name.startswith("_"):
+            yield f"### {name}\n\n```text\n{_signature(name, method)}\n```"
+            yield _sections(inspect.getdoc(method) or "")
 
 
 def _contract(doc: str) -> str:

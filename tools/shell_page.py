@@ -14,8 +14,9 @@ HEAD = """# The shell
 
 `webtable shell` takes the commands of HBase's shell, on both engines;
 [how to use it](../howto/use-the-shell.md) begins at the beginning. Every command of the groups
-general, ddl, namespace, dml, tools and snapshots is known by its name. What it prints is what the
-shell of HBase 2.6 prints: transcripts of that shell are a part of the tests.
+general, ddl, namespace, dml, tools and snapshots is there; those that need a cluster say so on an
+embedded store. What it prints is what the shell of HBase 2.6 prints: transcripts of that shell are
+a part of the tests.
 
 ## The language
 
@@ -59,6 +60,11 @@ TAIL = """## Where it differs from HBase's shell
 - `compact` and `major_compact` wait on an embedded store. `truncate` of a table with several
   regions drops it and makes it again.
 - The tables of the system (`hbase:meta`) are not shown, and neither is the namespace `hbase`.
+- `processlist` asks the master, not the web pages of the servers, which need not be there: it is as
+  old as their last report (seconds), and says since when a task runs or is over.
+- `trace` says that nothing is traced; HBase's shell traces with an agent inside its JVM.
+- `normalize` heeds `NAMESPACE` and `REGEX` together; HBase's shell only one of them.
+- Where a command takes the name of a server, `host:port` and `host,port` will do.
 - Answers that are Java objects (`=> #<Java::…>`) are left out.
 - A script prints its lines only with `--echo`; HBase's shell always prints them.
 """
@@ -77,7 +83,7 @@ def shell_page(made: str) -> str:
                 title = ", ".join(f"`{each}`" for each in (command, *also))
                 parts.append(f"### {title}\n\n{summary}")
                 parts.append("\n".join(["```ruby", *examples, "```"]))
-    parts += ["## Known, and not supported here", "| command | instead |\n|---|---|"]
+    parts += ["## Known by name only", "| command | why |\n|---|---|"]
     parts[-1] += "".join(f"\n| `{name}` | {UNSUPPORTED[name]} |" for name in sorted(UNSUPPORTED))
     others = ", ".join(OTHER_GROUPS)
     parts.append(f"The groups {others} of HBase's shell are not part of this one.")

@@ -56,5 +56,6 @@ class Shell:
 
 
 def masked(printed: str) -> str:
-    """Returns what was printed without the times."""
+    """Returns what was printed without the times, and the sizes of caches."""
+    printed = re.sub(r"(evictedBlocks|maxCacheSize)=\d+", r"\1=X", printed)
     return re.sub(r"Took [0-9.]+ seconds", "Took X seconds", printed)

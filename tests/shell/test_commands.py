@@ -7,6 +7,8 @@ import pytest
 from tests.shell.running import Shell
 from webtable import CellType
 
+EMBEDDED = "the embedded store"
+
 
 @pytest.fixture
 def filled(shell: Shell) -> Shell:
@@ -73,7 +75,10 @@ def filled(shell: Shell) -> Shell:
         ("drop 't'", "table 't' is enabled\nhint: disable 't' first"),
         ("list '['", "'[' is not a regular expression"),
         ("describe_namespace 'x'", "namespace 'x' does not exist\nhint: known namespaces: default"),
-        ("create_namespace 'x', {'a' => 'b'}", "namespaces have no properties here"),
+        ("alter_namespace 'x'", "alter_namespace says nothing to change"),
+        ("alter_namespace 'x', {METHOD => 'put'}", "METHOD 'put' is not known\nhint: 'set' or"),
+        ("alter_namespace 'x', {METHOD => 'unset', 'a' => 'b'}", "alter_namespace with METHOD"),
+        ("alter_namespace 'x', {METHOD => 'unset'}", "NAME is nil: nil"),
         ("list_regions 't', nil, ['X']", "list_regions has no column X"),
         ("list_regions 't', {LOCALITY_THRESHOLD => 2.0}", "LOCALITY_THRESHOLD 2.0 is not one"),
         ("flush 'nowhere'", "region 'nowhere' does not exist\nhint: `list_regions` shows"),
@@ -82,7 +87,25 @@ def filled(shell: Shell) -> Shell:
         ("exit 999", "exit code 999 is out of range"),
         ("help 'scna'", "command 'scna' does not exist\nhint: did you mean scan?"),
         ("grant 'u', 'R'", "grant is not supported here\nhint: use HBase's own shell for security"),
-        ("zk_dump", "zk_dump is not supported here\nhint: ask ZooKeeper"),
+        ("refresh_meta", "refresh_meta is not supported here\nhint: no server of HBase 2.6"),
+        ("flush 't', 'nofamily'", "family 'nofamily' is not in table 't'"),
+        ("flush 'embedded', 'f'", "a server is flushed with all families"),
+        ("balancer 'now'", "balancer has no option 'now'\nhint: 'dry_run' or 'ignore_rit'"),
+        ("normalize 't'", "what to normalize is a string"),
+        ("normalize TABLE => 't'", "normalize has no option TABLE\nhint: did you mean TABLE_NAME?"),
+        ("splitormerge_switch 'X', true", "switch 'X' is not known\nhint: 'SPLIT' or 'MERGE'"),
+        ("normalizer_switch 1", "the switch is a number: 1\nhint: expected true or false"),
+        ("clear_compaction_queues 's', 'x'", "queue 'x' is not known\nhint: 'long' or 'short'"),
+        ("get_slowlog_responses '*', {'FILTER_BY_OP' => 'XOR'}", "FILTER_BY_OP 'XOR' is not known"),
+        (
+            "get_slowlog_responses '*', {'TABLE' => 'x'}",
+            "get_slowlog_responses has no option",
+        ),
+        ("get_balancer_decisions LIMIT => 'x'", 'LIMIT is a string: "x"'),
+        ("decommission_regionservers 5", "a name is a number: 5"),
+        ("snapshot 't', 's', {MAX_FILESIZE => 5}", "snapshot has no option MAX_FILESIZE"),
+        ("trace 'start'", "calls cannot be traced from here\nhint: HBase's shell hands its spans"),
+        ("trace 'x'", "trace 'x' is not known"),
     ],
 )
 def test_bad_input_gets_one_clear_error(reader: Shell, command: str, message: str) -> None:
@@ -107,6 +130,42 @@ def test_bad_input_gets_one_clear_error(reader: Shell, command: str, message: st
         ("delete_all_snapshot '.*'", "the embedded store takes no snapshots"),
         ("list_table_snapshots 't'", "the embedded store takes no snapshots"),
         ("delete_table_snapshots 't'", "the embedded store takes no snapshots"),
+        ("create_namespace 'x', {'a' => 'b'}", f"{EMBEDDED} keeps no properties of namespaces"),
+        (
+            "alter_namespace 'x', {METHOD => 'set', 'a' => 5}",
+            f"{EMBEDDED} keeps no properties of namespaces",
+        ),
+        ("assign 't,0'", "the embedded store assigns no regions"),
+        ("unassign 't,0'", "the embedded store assigns no regions"),
+        ("truncate_region 't,0'", "the embedded store truncates no regions"),
+        ("clear_block_cache 't'", f"{EMBEDDED} has one cache for all tables, which empties itself"),
+        ("processlist", "the embedded store has no tasks"),
+        ("clear_deadservers", "the embedded store is one server"),
+        ("list_decommissioned_regionservers", "the embedded store is one server"),
+        ("decommission_regionservers 'embedded', true", "the embedded store is one server"),
+        ("recommission_regionserver 'embedded'", "the embedded store is one server"),
+        ("stop_regionserver 'embedded'", "the embedded store is one server"),
+        ("wal_roll 'embedded'", "the embedded store begins new logs by itself"),
+        ("hlog_roll 'embedded'", "the embedded store begins new logs by itself"),
+        ("compaction_switch false", "the embedded store compacts when it has to"),
+        ("clear_compaction_queues 'embedded'", "the embedded store has no queues of compactions"),
+        ("get_slowlog_responses '*'", "the embedded store remembers no slow calls"),
+        ("get_largelog_responses ['embedded']", "the embedded store remembers no slow calls"),
+        ("clear_slowlog_responses", "the embedded store remembers no slow calls"),
+        ("get_balancer_decisions", "the embedded store has no balancer"),
+        ("get_balancer_rejections", "the embedded store has no balancer"),
+        ("zk_dump", "the embedded store needs no ZooKeeper"),
+        ("normalize", "the embedded store has no regions to normalize"),
+        ("normalizer_switch true", "the embedded store has no switches"),
+        ("catalogjanitor_enabled", "the embedded store has no switches"),
+        ("snapshot_cleanup_switch true", "the embedded store has no switches"),
+        ("splitormerge_enabled 'SPLIT'", "the embedded store has no switches"),
+        ("catalogjanitor_run", "the embedded store has no catalog janitor"),
+        ("cleaner_chore_run", f"{EMBEDDED} has no cleaner: old files go by themselves"),
+        ("hbck_chore_run", "the embedded store has no regions that could be lost"),
+        ("flush_master_store", "the embedded store has no master"),
+        ("is_in_maintenance_mode", "the embedded store has no master"),
+        ("stop_master", "the embedded store has no master"),
     ],
 )
 def test_what_needs_a_cluster_says_so(reader: Shell, command: str, message: str) -> None:
@@ -251,6 +310,9 @@ def test_regions_of_an_embedded_store(filled: Shell) -> None:
 
 def test_upkeep_of_an_embedded_store(filled: Shell) -> None:
     filled.answer("flush 't'; flush 't,0'; flush 'embedded'; compact 't'; major_compact 't', 'f'")
+    filled.answer("flush 't', 'f'; flush 't,0', 'g'")
+    assert filled.answer("trace; trace 'stop'") == "=> false\n=> false\n"
+    assert "Use 'unassign' command instead." in filled.answer("close_region 't,0'")
     filled.answer("compact 't,0', 'g'; compact_rs 'embedded'; compact_rs 'embedded', true")
     assert filled.answer("compaction_state 't'") == 'NONE\n=> "NONE"\n'
     assert filled.answer("balancer_enabled") == "false\n=> false\n"

@@ -78,7 +78,7 @@ def test_a_command_that_is_not_supported_says_what_to_use(reader: Shell, name: s
     with pytest.raises(InvalidRequest, match=f"{name} is not supported here; .") as caught:
         find_command(name)
     assert caught.value.hint == UNSUPPORTED[name]
-    assert f"instead: {UNSUPPORTED[name]}" in reader.answer(f"help '{name}'")
+    assert f"here: {UNSUPPORTED[name]}" in reader.answer(f"help '{name}'")
 
 
 @pytest.mark.parametrize(

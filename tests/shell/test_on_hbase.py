@@ -55,6 +55,52 @@ def test_regions_and_upkeep(cluster: Shell) -> None:
     assert cluster.answer("scan 't', {COLUMNS => 'f', LIMIT => 5}").endswith("2 row(s)\n")
 
 
+def test_regions_out_of_service(cluster: Shell) -> None:
+    cluster.answer("create 't', 'f', SPLITS => ['m']")
+    cluster.answer("put 't', 'a', 'f:q', 'v'; put 't', 'z', 'f:q', 'v'; flush 't', 'f'")
+    first, second = cluster.store.admin.regions("t")
+    cluster.answer(f"unassign '{first.full_name.decode()}'")
+    assert cluster.store.admin.region(first.name).state == "CLOSED"
+    assert "is not in service: it is CLOSED" in cluster.error(f"unassign '{first.name}'")
+    cluster.answer(f"assign '{first.name}'")
+    assert "is in service already: it is OPEN" in cluster.error(f"assign '{first.name}'")
+    cluster.answer(f"truncate_region '{second.name}'")
+    assert cluster.answer("count 't'").startswith("1 row(s)\n")
+    cleared = cluster.answer("clear_block_cache 't'")
+    assert cleared.endswith(", failedRegionsSize=0, failedRegions=[]}\n")
+    assert "table 'x' does not exist" in cluster.error("clear_block_cache 'x'")
+
+
+def test_what_servers_do_and_remember(cluster: Shell) -> None:
+    server = cluster.store.admin.servers()[0].name
+    host, port, _ = server.split(",")
+    shown = cluster.answer(f"processlist 'all', '{host},{port}'").splitlines()
+    assert " tasks as of: 2" in shown[0]
+    assert shown[2].startswith("| Host            | Start Time          | State    | Description")
+    assert any(line.startswith(f"| {host:15} | 2") for line in shown)
+    assert len({len(line) for line in shown[1:]}) == 1
+    assert "0 tasks" in cluster.answer("processlist 'nowhere'")
+    assert "No operation tasks currently running." in cluster.answer("processlist 'operation'")
+    for command in ("get_slowlog_responses", "get_largelog_responses"):
+        assert cluster.answer(f"{command} '*', {{LIMIT => 1}}").startswith("Retrieved ")
+    assert "server 'nowhere' does not exist" in cluster.error("clear_slowlog_responses 'nowhere'")
+    assert "limit 0 is out of range" in cluster.error("get_balancer_rejections LIMIT => 0")
+    dump = cluster.answer("zk_dump").splitlines()
+    assert dump[0] == "HBase is rooted at /hbase"
+    assert dump[dump.index("Active master address: ") + 1] == (
+        f" {cluster.store.admin.report().master}"
+    )
+    assert f" {server}" in dump[dump.index("Region servers:") :]
+    assert "stat" in dump[-1] or "ZooKeeper" in dump[dump.index("Quorum Server Statistics:") + 2]
+
+
+def test_the_balancer_can_plan_only(cluster: Shell) -> None:
+    if not cluster.store.admin.is_switched_on("balancer"):
+        pytest.skip("the balancer of this cluster is off")
+    shown = cluster.answer("balancer 'dry_run', 'ignore_rit'")
+    assert "moves executed: 0\n" in shown or "Balancer did not run" in shown
+
+
 def test_snapshots(cluster: Shell, location: str) -> None:
     name = f"{location.rpartition('=')[2]}_s"
     cluster.answer("create 't', 'f'; put 't', 'a', 'f:q', 'v'")

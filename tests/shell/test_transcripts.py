@@ -9,15 +9,19 @@ from __future__ import annotations
 import os
 import secrets
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 import webtable
 from tests.shell.running import Shell, masked
 from tools.record_shell import normal, script_of
+from webtable import Switch
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "shell"
-TRANSCRIPTS = sorted(path.stem for path in GOLDEN.glob("*.txt"))
+OF_A_CLUSTER = "cluster"
+TRANSCRIPTS = sorted({path.stem for path in GOLDEN.glob("*.txt")} - {OF_A_CLUSTER})
+SWITCHES: tuple[Switch, ...] = get_args(Switch)
 
 
 @pytest.mark.parametrize("name", TRANSCRIPTS)
@@ -37,6 +41,25 @@ def test_a_script_prints_what_hbase_prints(
     assert done.err == ""
     assert masked(done.out) == expected
     assert done.code == 0
+
+
+@pytest.mark.hbase
+def test_what_only_a_cluster_has_prints_what_hbase_prints(
+    hbase_location: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    expected = (GOLDEN / f"{OF_A_CLUSTER}.txt").read_text(encoding="utf-8")
+    expected = expected.replace("golden_", f"g{secrets.token_hex(4)}_")
+    with webtable.open(hbase_location) as store:
+        expected = expected.replace("<server>", store.admin.servers()[0].name)
+        shell = Shell(store, capsys)
+        shell.session.with_times = True
+        try:
+            done = shell.run(script_of(expected), echo=True)
+        finally:
+            for switch in SWITCHES:
+                store.admin.switch(switch, on=True)
+    assert done.err == ""
+    assert masked(done.out) == expected
 
 
 def test_the_recorder_puts_right_what_hbase_forgets() -> None:

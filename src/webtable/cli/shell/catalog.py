@@ -1,7 +1,7 @@
 """The commands by name: their groups, and the module that has each; imported when first called.
 
-Every command name of HBase 2.6's groups general, ddl, namespace, dml, tools and snapshots is
-known. Those that no store of ours can do are here with what to use instead.
+Every command of HBase 2.6's groups general, ddl, namespace, dml, tools and snapshots is there.
+Names of other versions and groups are known too, with the reason why they are not.
 """
 
 from __future__ import annotations
@@ -42,7 +42,10 @@ class Group(NamedTuple):
 GROUPS = {
     "general": Group(
         "About the store and this shell",
-        {"general": "help puts status table_help tools version whoami exit quit"},
+        {
+            "general": "help puts status table_help tools version whoami exit quit",
+            "servers": "processlist",
+        },
     ),
     "ddl": Group(
         "Tables",
@@ -58,8 +61,8 @@ GROUPS = {
     "namespace": Group(
         "Namespaces",
         {
-            "namespaces": "create_namespace drop_namespace describe_namespace list_namespace "
-            "list_namespace_tables"
+            "namespaces": "alter_namespace create_namespace drop_namespace describe_namespace "
+            "list_namespace list_namespace_tables"
         },
     ),
     "dml": Group(
@@ -74,8 +77,20 @@ GROUPS = {
         "Upkeep of regions and servers",
         {
             "tools": "flush compact major_compact compact_rs compaction_state balancer "
-            "balance_switch balancer_enabled list_liveservers list_deadservers rit",
-            "regions": "move split merge_region regioninfo",
+            "balance_switch balancer_enabled clear_block_cache rit trace",
+            "regions": "assign unassign close_region move split merge_region regioninfo "
+            "truncate_region",
+            "servers": "list_liveservers list_deadservers clear_deadservers wal_roll "
+            "list_decommissioned_regionservers decommission_regionservers "
+            "recommission_regionserver stop_regionserver compaction_switch "
+            "clear_compaction_queues",
+            "switches": "normalize normalizer_switch normalizer_enabled catalogjanitor_run "
+            "catalogjanitor_switch catalogjanitor_enabled cleaner_chore_run cleaner_chore_switch "
+            "cleaner_chore_enabled snapshot_cleanup_switch snapshot_cleanup_enabled "
+            "splitormerge_switch splitormerge_enabled is_in_maintenance_mode hbck_chore_run "
+            "flush_master_store stop_master",
+            "logs": "get_slowlog_responses get_largelog_responses clear_slowlog_responses "
+            "get_balancer_decisions get_balancer_rejections zk_dump",
         },
     ),
     "snapshots": Group(
@@ -89,50 +104,8 @@ GROUPS = {
 
 ALIASES = {"desc": "describe", "hlog_roll": "wal_roll"}
 
-_MASTER = "the master does it by itself; HBase's own shell can start it by hand"
-_SWITCH = "set it in hbase-site.xml, or with HBase's own shell"
-_LOGS = "see the logs and the web page of the server"
 UNSUPPORTED = {
-    "processlist": "see `status 'simple'`, and the web page of the server",
-    "alter_namespace": "namespaces have no properties here; use HBase's own shell",
-    "assign": "`move` brings a region to a server",
-    "unassign": "`move` takes a region from a server",
-    "close_region": "`move` takes a region from a server",
-    "normalize": "`split` and `merge_region` do it region by region",
-    "normalizer_switch": _SWITCH,
-    "normalizer_enabled": _SWITCH,
-    "is_in_maintenance_mode": _SWITCH,
-    "clear_slowlog_responses": _LOGS,
-    "get_slowlog_responses": _LOGS,
-    "get_largelog_responses": _LOGS,
-    "get_balancer_decisions": _LOGS,
-    "get_balancer_rejections": _LOGS,
-    "compaction_switch": _SWITCH,
-    "flush_master_store": _MASTER,
-    "zk_dump": "ask ZooKeeper with its own tools",
-    "wal_roll": "the server does it by itself; `flush` makes old logs superfluous",
-    "hbck_chore_run": _MASTER,
-    "catalogjanitor_run": _MASTER,
-    "catalogjanitor_switch": _SWITCH,
-    "catalogjanitor_enabled": _SWITCH,
-    "cleaner_chore_run": _MASTER,
-    "cleaner_chore_switch": _SWITCH,
-    "cleaner_chore_enabled": _SWITCH,
-    "trace": "there is no tracing here",
-    "snapshot_cleanup_switch": _SWITCH,
-    "snapshot_cleanup_enabled": _SWITCH,
-    "splitormerge_switch": _SWITCH,
-    "splitormerge_enabled": _SWITCH,
-    "clear_compaction_queues": "compactions end by themselves; see `compaction_state`",
-    "clear_deadservers": "dead servers are only listed; see `list_deadservers`",
-    "clear_block_cache": "the cache empties itself; restart the server to empty it",
-    "stop_master": "stop the process on its machine; `webtable hbase down` for a local one",
-    "stop_regionserver": "stop the process on its machine",
-    "list_decommissioned_regionservers": "see `list_liveservers`; `move` empties a server",
-    "decommission_regionservers": "`balance_switch false`, then `move` its regions away",
-    "recommission_regionserver": "`balance_switch true` lets regions come back",
-    "truncate_region": "`deleteall` with ROWPREFIXFILTER deletes a range of rows",
-    "refresh_meta": _MASTER,
+    "refresh_meta": "no server of HBase 2.6 knows such a request; later versions do",
 }
 
 OTHER_GROUPS = {
@@ -147,14 +120,12 @@ OTHER_GROUPS = {
 }
 """Groups of HBase's shell that are not part of this one, with the names people know best."""
 
-_UNSUPPORTED_GROUPS = {"processlist": "general", "alter_namespace": "namespace"}
-
 
 def group_of(name: str) -> Group | None:
     """Returns the group of a command, None when there is no such command."""
     name = ALIASES.get(name, name)
     if name in UNSUPPORTED:
-        return GROUPS[_UNSUPPORTED_GROUPS.get(name, "tools")]
+        return GROUPS["tools"]
     return next((group for group in GROUPS.values() if _module(group, name)), None)
 
 

@@ -69,7 +69,7 @@ def about_command(name: str) -> str:
     """
     known = ALIASES.get(name, name)
     if known in UNSUPPORTED:
-        return f"{known} is not supported here; instead: {UNSUPPORTED[known]}"
+        return f"{known} is not supported here: {UNSUPPORTED[known]}"
     names = [each for group in GROUPS.values() for each in group.names]
     if known not in names:
         everything = [*names, *ALIASES, *GROUPS]

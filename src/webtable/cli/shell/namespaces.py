@@ -5,20 +5,48 @@ from __future__ import annotations
 from webtable.cli.shell.catalog import Command
 from webtable.cli.shell.ddl import matching
 from webtable.cli.shell.session import Session
-from webtable.cli.shell.values import Value, to_text
+from webtable.cli.shell.values import Value, check_keys, to_bytes, to_hash, to_text
 from webtable.errors import InvalidRequest, NotFound
 
 __all__ = ["COMMANDS"]
 
 
 def create_namespace(session: Session, namespace: Value, *properties: Value) -> None:
-    """Creates a namespace.
+    """Creates a namespace; on a cluster it can have properties.
 
     create_namespace 'archive'
+    create_namespace 'archive', {'hbase.namespace.quota.maxtables' => '100'}
     """
-    if properties:
-        raise InvalidRequest("namespaces have no properties here", hint="give the name alone")
-    session.store.admin.create_namespace(to_text(namespace, "the namespace"))
+    given: dict[str, Value] = {}
+    for each in properties:
+        given |= to_hash(each, "the properties")
+    name = to_text(namespace, "the namespace")
+    texts = {key: _property(key, value) for key, value in given.items()}
+    session.store.admin.create_namespace(name, texts)
+
+
+def alter_namespace(session: Session, namespace: Value, *changes: Value) -> None:
+    """Sets properties of a namespace, or removes one.
+
+    alter_namespace 'archive', {METHOD => 'set', 'hbase.namespace.quota.maxtables' => '200'}
+    alter_namespace 'archive', {METHOD => 'unset', NAME => 'hbase.namespace.quota.maxtables'}
+    """
+    properties: dict[str, str | None] = {}
+    for each in changes:
+        given = dict(to_hash(each, "a change"))
+        method = to_text(given.pop("METHOD", b""), "METHOD")
+        if method == "unset":
+            check_keys("alter_namespace with METHOD => 'unset'", given, {"NAME"})
+            properties[to_text(given.get("NAME"), "NAME")] = None
+        elif method == "set":
+            properties |= {key: _property(key, value) for key, value in given.items()}
+        else:
+            raise InvalidRequest(f"METHOD '{method:.40}' is not known", hint="'set' or 'unset'")
+    if not properties:
+        raise InvalidRequest(
+            "alter_namespace says nothing to change", hint="see `help 'alter_namespace'`"
+        )
+    session.store.admin.alter_namespace(to_text(namespace, "the namespace"), properties)
 
 
 def drop_namespace(session: Session, namespace: Value) -> None:
@@ -35,8 +63,12 @@ def describe_namespace(session: Session, namespace: Value) -> None:
     describe_namespace 'archive'
     """
     name = _known(session, namespace)
+    pairs = {"NAME": name}
+    if session.store.capabilities.cluster:
+        pairs |= session.store.admin.namespace_properties(name)
     session.out.heading("DESCRIPTION")
-    session.out.row(f"{{NAME => '{name}'}}")
+    shown = ", ".join(f"{key} => '{value}'" for key, value in pairs.items())
+    session.out.row(f"{{{shown}}}")
     session.out.line("Quota is disabled")
 
 
@@ -68,6 +100,10 @@ def list_namespace_tables(session: Session, namespace: Value) -> list[Value]:
     return [table.encode() for table in tables]
 
 
+def _property(name: str, value: Value) -> str:
+    return to_bytes(value, f"property {name}").decode("utf-8", "replace")
+
+
 def _known(session: Session, namespace: Value) -> str:
     name = to_text(namespace, "the namespace")
     known = [each.name for each in session.store.admin.namespaces()]
@@ -77,6 +113,7 @@ def _known(session: Session, namespace: Value) -> str:
 
 
 COMMANDS: dict[str, Command] = {
+    "alter_namespace": alter_namespace,
     "create_namespace": create_namespace,
     "describe_namespace": describe_namespace,
     "drop_namespace": drop_namespace,

@@ -1,4 +1,4 @@
-"""The commands about regions: where they are, and moving, splitting and merging them."""
+"""The commands about regions: where they are, moving, splitting, merging and closing them."""
 
 from __future__ import annotations
 
@@ -145,6 +145,38 @@ def merge_region(session: Session, *regions: Value) -> None:
     session.store.admin.merge([region_by_name(session, name) for name in names])
 
 
+def assign(session: Session, region: Value) -> None:
+    """Puts a region into service that is out of it.
+
+    assign '527db22f95c8a9e0116f0cc13c680396'
+    """
+    session.store.admin.assign(region_by_name(session, region))
+
+
+def unassign(session: Session, region: Value, _force: Value = None) -> None:
+    """Takes a region out of service until it is assigned; its rows cannot be reached meanwhile.
+
+    unassign '527db22f95c8a9e0116f0cc13c680396'
+    """
+    session.store.admin.unassign(region_by_name(session, region))
+
+
+def close_region(session: Session, _region: Value, _server: Value = None) -> None:
+    """Says that `unassign` does it now, as HBase's shell does.
+
+    close_region '527db22f95c8a9e0116f0cc13c680396'
+    """
+    session.out.line("DEPRECATED!!! Use 'unassign' command instead.")
+
+
+def truncate_region(session: Session, region: Value) -> None:
+    """Removes all rows of a region; the region stays.
+
+    truncate_region '527db22f95c8a9e0116f0cc13c680396'
+    """
+    session.store.admin.truncate_region(region_by_name(session, region))
+
+
 def region_by_name(session: Session, value: Value) -> Region:
     """Returns the region of an encoded name, or of a whole name.
 
@@ -197,6 +229,8 @@ def _described(region: Region) -> str:
 
 
 COMMANDS: dict[str, Command] = {
+    "assign": assign,
+    "close_region": close_region,
     "get_splits": get_splits,
     "list_regions": list_regions,
     "locate_region": locate_region,
@@ -204,4 +238,6 @@ COMMANDS: dict[str, Command] = {
     "move": move,
     "regioninfo": regioninfo,
     "split": split,
+    "truncate_region": truncate_region,
+    "unassign": unassign,
 }

@@ -8,22 +8,27 @@ from webtable import Snapshot, WebTableError
 from webtable.cli.shell.catalog import Command
 from webtable.cli.shell.ddl import confirmed, matching
 from webtable.cli.shell.session import Session
-from webtable.cli.shell.values import Value, to_text
-from webtable.errors import InvalidRequest
+from webtable.cli.shell.values import Value, check_keys, to_bool, to_hash, to_int, to_text
 
 __all__ = ["COMMANDS"]
 
 
-def snapshot(session: Session, table: Value, name: Value, *options: Value) -> None:
-    """Keeps a table as it is now under a name.
+def snapshot(session: Session, table: Value, name: Value, options: Value = None) -> Value:
+    """Keeps a table as it is now under a name, for ever or for a time in seconds.
 
     snapshot 'webtable', 'webtable_before_load'
+    snapshot 'webtable', 'webtable_before_load', {TTL => 86400}
+    snapshot 'webtable', 'webtable_before_load', {SKIP_FLUSH => true}
     """
-    if options:
-        raise InvalidRequest("snapshots have no options here", hint="give table and name alone")
+    given = {} if options is None else to_hash(options, "the options")
+    check_keys("snapshot", given, {"SKIP_FLUSH", "TTL"})
     session.store.admin.take_snapshot(
-        to_text(name, "the snapshot's name"), to_text(table, "the table's name")
+        to_text(name, "the snapshot's name"),
+        to_text(table, "the table's name"),
+        flush=not to_bool(given.get("SKIP_FLUSH", False), "SKIP_FLUSH"),
+        ttl_seconds=to_int(given["TTL"], "TTL") if "TTL" in given else None,
     )
+    return None if options is None else [options]
 
 
 def clone_snapshot(session: Session, name: Value, table: Value) -> None:
@@ -134,7 +139,8 @@ def _listed(session: Session, found: list[Snapshot]) -> list[Value]:
 
 def _time(milliseconds: int | None) -> str:
     moment = datetime.fromtimestamp((milliseconds or 0) // 1000).astimezone()
-    return f"{moment:%Y-%m-%d %H:%M:%S %z}"
+    zone = "UTC" if moment.tzname() == "UTC" else f"{moment:%z}"
+    return f"{moment:%Y-%m-%d %H:%M:%S} {zone}"
 
 
 COMMANDS: dict[str, Command] = {

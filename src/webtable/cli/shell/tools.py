@@ -1,4 +1,4 @@
-"""The commands of upkeep: flush, compact, the balancer, the servers."""
+"""The commands of upkeep: flush, compact, the balancer, the cache."""
 
 from __future__ import annotations
 
@@ -12,22 +12,26 @@ __all__ = ["COMMANDS"]
 
 
 def flush(session: Session, target: Value, family: Value = None) -> None:
-    """Writes what a table, a region or a server has in memory to files.
+    """Writes what a table, a region or a server has in memory to files, or one family of it.
 
     flush 'webtable'
+    flush 'webtable', 'content'
     flush '527db22f95c8a9e0116f0cc13c680396'
     flush 'host187.example.com,60020,1289493121758'
     """
-    if family is not None:
-        raise InvalidRequest("single families are not flushed here", hint="flush the table")
+    chosen = None if family is None else to_text(family, "the family")
     name = to_text(target, "the table, region or server")
     admin = session.store.admin
     if name in session.store.tables():
-        admin.flush(name)
+        admin.flush(name, chosen)
     elif name in {server.name for server in admin.servers()} or _is_server(name):
+        if chosen is not None:
+            raise InvalidRequest(
+                "a server is flushed with all families", hint="name a table or a region instead"
+            )
         admin.flush_server(name)
     else:
-        admin.flush_region(region_by_name(session, target))
+        admin.flush_region(region_by_name(session, target), chosen)
 
 
 def compact(session: Session, target: Value, family: Value = None, kind: Value = b"NORMAL") -> None:
@@ -74,12 +78,23 @@ def compaction_state(session: Session, table: Value) -> bytes:
     return state.encode()
 
 
-def balancer(session: Session, *_: Value) -> bool:
-    """Runs the balancer once.
+def balancer(session: Session, *options: Value) -> bool:
+    """Runs the balancer once; it can make a plan only, or run while regions are on their way.
 
     balancer
+    balancer 'dry_run'
+    balancer 'ignore_rit'
+    balancer 'dry_run', 'ignore_rit'
     """
-    done = session.store.admin.balance()
+    words = [to_text(each, "an option of the balancer") for each in options]
+    for word in words:
+        if word not in ("dry_run", "ignore_rit", "force"):
+            raise InvalidRequest(
+                f"balancer has no option '{word:.40}'", hint="'dry_run' or 'ignore_rit'"
+            )
+    done = session.store.admin.balance(
+        dry_run="dry_run" in words, ignore_transitions=bool({"ignore_rit", "force"} & {*words})
+    )
     if done.has_run:
         session.out.row("Balancer ran")
         session.out.row(
@@ -111,20 +126,34 @@ def balancer_enabled(session: Session) -> bool:
     return answer
 
 
-def list_liveservers(session: Session) -> None:
-    """Lists the servers that are alive.
+def clear_block_cache(session: Session, table: Value) -> None:
+    """Drops what servers keep of a table's files in memory; the next reads are slower.
 
-    list_liveservers
+    clear_block_cache 'webtable'
     """
-    _print_servers(session, [server.name for server in session.store.admin.servers()])
+    done = session.store.admin.clear_block_cache(to_text(table, "the table's name"))
+    session.out.row(
+        f"CacheEvictionStats{{evictedBlocks={done.blocks}, maxCacheSize={done.cache_bytes}, "
+        f"failedRegionsSize={len(done.failed)}, failedRegions=[{', '.join(done.failed)}]}}"
+    )
 
 
-def list_deadservers(session: Session) -> None:
-    """Lists the servers that died.
+def trace(_: Session, action: Value = b"status", _name: Value = None) -> bool:
+    """Says whether calls are traced: never. Tracing needs an agent inside a JVM.
 
-    list_deadservers
+    trace
+    trace 'status'
     """
-    _print_servers(session, list(session.store.admin.report().dead_servers))
+    word = to_text(action, "what to do")
+    if word not in ("start", "status", "stop"):
+        raise InvalidRequest(f"trace '{word:.40}' is not known", hint="'start', 'status', 'stop'")
+    if word == "start":
+        raise InvalidRequest(
+            "calls cannot be traced from here",
+            hint="HBase's shell hands its spans to an agent of OpenTelemetry inside its JVM; "
+            "there is no JVM behind this one",
+        )
+    return False
 
 
 def rit(session: Session) -> None:
@@ -158,23 +187,16 @@ def _is_server(name: str) -> bool:
     return name.count(",") == 2 and not name.endswith(".")
 
 
-def _print_servers(session: Session, names: list[str]) -> None:
-    session.out.heading("SERVERNAME")
-    for name in names:
-        session.out.row(name)
-    session.out.footer()
-
-
 COMMANDS: dict[str, Command] = {
     "balance_switch": balance_switch,
     "balancer": balancer,
     "balancer_enabled": balancer_enabled,
+    "clear_block_cache": clear_block_cache,
     "compact": compact,
     "compact_rs": compact_rs,
     "compaction_state": compaction_state,
     "flush": flush,
-    "list_deadservers": list_deadservers,
-    "list_liveservers": list_liveservers,
     "major_compact": major_compact,
     "rit": rit,
+    "trace": trace,
 }

@@ -11,6 +11,7 @@ from webtable.errors import InvalidRequest
 from webtable.store.admin import check_namespace_name
 from webtable.store.cluster_load import Switch
 from webtable.store.hbase.cluster import HBCK
+from webtable.store.hbase.procedures import on_refusal
 from webtable.store.hbase.proto import chores_pb2
 from webtable.store.hbase.snapshots import SnapshotWork
 from webtable.store.hbase.wire import RemoteError, RpcError
@@ -127,8 +128,14 @@ class SwitchWork(SnapshotWork):
                 f"namespace '{namespace}' is not the namespace '{only}' of this store",
                 hint="leave out '?namespace=' to reach every table of the cluster",
             )
-        request = chores_pb2.NormalizeRequest(regex=regex, namespace=namespace or only)
+        space = namespace or only
+        request = chores_pb2.NormalizeRequest(regex=regex, namespace=space)
         request.table_names.extend(self._message(table) for table in tables)
+        with on_refusal("NamespaceNotFoundException", lambda _: self._no_namespace(space or "")):
+            return self._normalize(request)
+        return False
+
+    def _normalize(self, request: chores_pb2.NormalizeRequest) -> bool:
         kind = chores_pb2.NormalizeResponse
         attempts = self._attempts()
         while True:
@@ -140,7 +147,8 @@ class SwitchWork(SnapshotWork):
                 # The master says this with a class that is worth another try otherwise.
                 if isinstance(exc, RemoteError) and "near index" in exc.detail:
                     raise InvalidRequest(
-                        f"{regex!r:.80} is not a regular expression of Java", hint=exc.detail
+                        f"{request.regex!r:.80} is not a regular expression of Java",
+                        hint=exc.detail,
                     ) from exc
                 attempts.failed(exc)
 
