@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Unpack
 
 from webtable.errors import FormatVersionError, NotFound
@@ -110,16 +109,17 @@ class LinkIndex:
         self.store.table(SETTINGS_TABLE).put(_SETTINGS_ROW, {_STATE: state})
 
     def _ranks(self) -> list[Index]:
-        def top(row: bytes, facts: Facts) -> Iterator[Entry]:
+        # Lists, not generators: this is called four times for each count that changes.
+        def top(row: bytes, facts: Facts) -> list[Entry]:
             count = facts.get(schema.INCOUNT)
-            if count:
-                yield Entry(schema.top_rank_row(int(count), row[2:]))
+            return [Entry(schema.top_rank_row(int(count), row[2:]))] if count else []
 
-        def in_domain(row: bytes, facts: Facts) -> Iterator[Entry]:
+        def in_domain(row: bytes, facts: Facts) -> list[Entry]:
             count = facts.get(schema.INCOUNT)
-            if count:
-                uri = row[2:]
-                yield Entry(schema.domain_rank_row(self.domains.of(uri), int(count), uri))
+            if not count:
+                return []
+            uri = row[2:]
+            return [Entry(schema.domain_rank_row(self.domains.of(uri), int(count), uri))]
 
         return [
             Index(
