@@ -18,7 +18,7 @@ from webtable.links.cells import GONE, decode_uris, live_values
 from webtable.links.graph import LinkIndex
 from webtable.links.shards import DOMAIN_CELLS, ShardWriter, State
 from webtable.links.update import Intent, Updater
-from webtable.pages.captures import link_text
+from webtable.pages.writing import LINKS, read_history
 from webtable.records.index import Change, RowState
 from webtable.records.index_writer import Writer
 from webtable.store.model import Row
@@ -31,6 +31,7 @@ HERE = b"+"
 
 _MARKS = 50
 _PAGES = 250
+_TAKEN = 50
 _INLINKS, _INLINKS_AT = b"metadata:inlinks", b"metadata:inlinks_at"
 
 
@@ -97,25 +98,32 @@ class Exporter:
             for intent in self._abandoned(row, now)
         ]
         pages = self._index.pages
-        for at in range(0, len(found), _PAGES):
-            some = found[at : at + _PAGES]
-            keys = {pages.keys.row_key(schema.url_of(intent.uri)) for intent in some}
-            Writer(pages.rows).finish(pages.rows.read_states(list(keys)), clears=True)
-            self._updater.finish(some)
+        for at in range(0, len(found), _TAKEN):
+            some = found[at : at + _TAKEN]
+            uris = list(dict.fromkeys(intent.uri for intent in some))
+            keys = [pages.keys.row_key(schema.url_of(uri)) for uri in uris]
+            Writer(pages.rows).finish(pages.rows.read_states(keys), clears=True)
+            own = {uri: self._targets(key) for uri, key in zip(uris, keys, strict=True)}
+            self._updater.take_over(some, own)
         return len(found)
 
     def _abandoned(self, row: Row, now_ms: int) -> Iterator[Intent]:
         uri = row.key.split(b":", 2)[2]
         for column, timestamp, value, _ in row.raw_cells:
             if rules.is_abandoned(timestamp, now_ms):
-                times = {int(line.partition("\t")[0]) for line in value.decode().split("\n")}
-                yield Intent(uri, column, timestamp, self._targets(uri, times))
+                yield Intent(uri, column, timestamp, value)
 
-    def _targets(self, uri: bytes, times: Iterable[int]) -> frozenset[bytes]:
-        """Returns where a page linked at some times, as far as that is stored."""
-        url = schema.url_of(uri)
-        texts = [link_text(self._index.pages.links(url, time) or ()) for time in times]
-        return frozenset(target for text in texts for target in live_values(text))
+    def _targets(self, row_key: bytes) -> set[bytes]:
+        """Returns where a page links to, or once did, as far as that is stored."""
+        table = self._index.pages.rows.table
+        times = {whose: time for time, whose in read_history(table, row_key).links.items()}
+        targets: set[bytes] = set()
+        for time in times.values():
+            at = time * 1000
+            found = table.get(row_key, (LINKS,), time_range=(at, at + 1))
+            text = None if found is None else found.value(LINKS)
+            targets.update(live_values((text or b"").decode()))
+        return targets
 
     # Counts
 

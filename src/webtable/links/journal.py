@@ -6,7 +6,7 @@ journal of the row, in the same atomic step; in an embedded store they are told 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import NamedTuple
 
 from webtable.links import rules, schema
@@ -63,6 +63,7 @@ class TakeIn:
         newest: what the page's own row says; None: its links are as they were.
         own: targets of captures that are not the newest, so that they learn of this source.
         keeps_journal: whether who is to be told is noted in the row.
+        check: makes sure, at every attempt, that the row may still be written.
 
     Attributes:
         before: the states that the row had.
@@ -76,17 +77,20 @@ class TakeIn:
         own: Collection[bytes] = (),
         *,
         keeps_journal: bool = True,
+        check: Callable[[], None] = lambda: None,
     ) -> None:
         self._table = table
         self._newest = newest
         self._own = own
         self._keeps_journal = keeps_journal
+        self._check = check
         self.uri = uri
         self.before: Mapping[bytes, bytes] = {}
         self._view: View | None = None
 
     def __call__(self, state: RowState) -> Change | None:
         """Decides what to do."""
+        self._check()
         values: dict[bytes, bytes] = {}
         guard = journal_at = 0
         if state.cell is not None:
@@ -104,14 +108,16 @@ class TakeIn:
         if newest is not None and newest.revision > int(values.get(schema.AT, 0)):
             new = live_values(newest.links)
             put[schema.AT] = str(newest.revision).encode()
-            changed = {t for t in {*old, *new} if old.get(t) != new.get(t)}
+            changed = {t for t in {*old, *new} if old.get(t) != new.get(t)} if old else set(new)
             if schema.AT not in values:
                 changed.add(self.uri)
             if changed:
                 put[schema.CUR] = encode_cur(newest.links)
         changed.update(t for t in self._own if t not in new)
         targets = rules.merged(earlier, changed)
-        if self._keeps_journal and targets != set(earlier):
+        if self._keeps_journal and (schema.CUR in put or targets != set(earlier)):
+            # Also where it names the same: whoever has told what the row said before clears only
+            # the journal of that time.
             put[schema.JOURNAL] = encode_uris(targets)
             journal_at = 0  # that of the revision which is written now
         self._view = View(self.uri, guard, new, targets, journal_at)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from webtable.links import schema
+from webtable.links.cells import live_values
 from webtable.links.commit import Committer
 from webtable.links.exporter import Drained, Exporter
 from webtable.links.graph import LinkIndex
@@ -44,10 +46,18 @@ class LinkKeeper:
         """Notes, for good, which captures are about to be stored; on a cluster."""
         return self._updater.begin(captures)
 
-    def finish(self, begun: Begun) -> None:
+    def finish(self, begun: Begun, changes: Sequence[LinksChange]) -> None:
         """Brings the index up to date once they are stored; on a cluster."""
         assert isinstance(begun, Intents)
-        self._updater.finish(begun.intents)
+        own = {
+            schema.uri_of(change.url): {
+                target
+                for text in (change.links or "", *change.earlier)
+                for target in live_values(text)
+            }
+            for change in changes
+        }
+        self._updater.finish(begun, own)
 
     def settle(self, *, is_last: bool) -> None:
         """Lets counts go out, now and then, and at last."""

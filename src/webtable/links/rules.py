@@ -14,14 +14,14 @@ __all__ = [
     "INTENT_LIMIT_MS",
     "is_abandoned",
     "is_newer",
-    "may_write_page",
+    "may_write",
     "merged",
     "needs_mark",
     "sums_late",
 ]
 
 INTENT_LIMIT_MS = 240_000
-"""A page's row is not written any more under an intent of this age."""
+"""Nothing is written any more under an intent of this age."""
 
 INTENT_AGE_MS = INTENT_LIMIT_MS + WRITE_LIMIT_MS + SKEW_MS
 """By this age of an intent everything that was written under it has landed."""
@@ -53,8 +53,8 @@ def sums_late() -> bool:
     return True
 
 
-def may_write_page(begun_ms: int, now_ms: int) -> bool:
-    """A worker does not write a page's row under an intent that others may take for abandoned."""
+def may_write(begun_ms: int, now_ms: int) -> bool:
+    """A worker writes no row under an intent that others may take for abandoned."""
     return now_ms - begun_ms <= INTENT_LIMIT_MS
 
 

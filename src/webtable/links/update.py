@@ -11,25 +11,29 @@ from it is durable. `docs/explain/links.md` tells why each is needed, `rules.py`
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, TypeAlias, TypeVar
 
 from webtable.errors import Timeout
 from webtable.links import rules, schema
-from webtable.links.cells import encode_uris, live_values
+from webtable.links.cells import encode_uris
 from webtable.links.graph import LinkIndex
 from webtable.links.journal import Newest, TakeIn, View
 from webtable.links.shards import PAGE_CELLS, ShardWriter, State
 from webtable.pages.page import NewCapture
 from webtable.pages.writing import LINKS, LINKS_OF, links_held
 from webtable.records.index_cells import decode_revision
+from webtable.records.index_rules import Clock
 from webtable.store.mutation import Delete, Mutation, Put
 from webtable.store.table import Table
 
-__all__ = ["Intent", "Intents", "Updater"]
+__all__ = ["Intent", "Intents", "Own", "Updater"]
 
 T = TypeVar("T")
+
+Own: TypeAlias = Mapping[bytes, Collection[bytes]]
+"""page → targets that have to learn of it, whether its newest capture links to them or not."""
 
 _ROWS = 500
 _MARKED = 1_000
@@ -43,30 +47,35 @@ class Intent(NamedTuple):
 
     Attributes:
         column, put_ms: where the intent stands, and its timestamp.
-        own: targets of the captures that it is of.
+        named: the captures that it is of.
     """
 
     uri: bytes
     column: bytes
     put_ms: int
-    own: frozenset[bytes]
+    named: bytes
 
 
 class Intents:
     """Intents of one batch; see `webtable.pages.hooks.Begun`."""
 
-    def __init__(self, index: LinkIndex, intents: Sequence[Intent]) -> None:
-        self._clock = index.rows.clock
-        self._begun_ms = self._clock.elapsed_ms()
+    def __init__(self, clock: Clock, begun_ms: int, intents: Sequence[Intent]) -> None:
+        self._clock = clock
+        self._begun_ms = begun_ms
         self.intents = intents
 
+    @property
+    def may_write(self) -> bool:
+        """Whether rows may still be written under these intents."""
+        return rules.may_write(self._begun_ms, self._clock.elapsed_ms())
+
     def check(self) -> None:
-        """Makes sure that page rows may still be written under these intents.
+        """Makes sure that rows may still be written under these intents.
 
         Raises:
             Timeout: it took too long.
         """
-        if not rules.may_write_page(self._begun_ms, self._clock.elapsed_ms()):
+        if not self.may_write:
             error = Timeout(
                 "storing a batch of pages took longer than its links allow",
                 hint="load the file again: it goes on where it was",
@@ -87,50 +96,79 @@ class Updater:
 
     def begin(self, captures: Sequence[NewCapture]) -> Intents:
         """Puts an intent for each page of these captures."""
-        by_url: dict[str, list[NewCapture]] = {}
+        named: dict[str, list[str]] = {}
         for capture in captures:
-            by_url.setdefault(capture.url, []).append(capture)
-        intents, puts = [], []
+            note = capture.note
+            named.setdefault(capture.url, []).append(f"{note.time}\t{note.digest}")
+        return self._put_intents(
+            {schema.uri_of(url): "\n".join(lines).encode() for url, lines in named.items()}
+        )
+
+    def _put_intents(self, named: Mapping[bytes, bytes]) -> Intents:
+        # Their time begins before the intents are there, whatever stands still in between.
+        begun_ms = self._clock.elapsed_ms()
         now = self._clock.now_ms()
-        for url, mine in by_url.items():
-            uri = schema.uri_of(url)
-            column = schema.WORK + self._index.rows.new_token().hex().encode()
-            texts = [c.info.links for c in mine if c.info is not None and c.note.is_ok]
-            own = frozenset(target for text in texts for target in live_values(text))
-            named = "\n".join(f"{c.note.time}\t{c.note.digest}" for c in mine)
-            intents.append(Intent(uri, column, now, own))
-            puts.append(Put(schema.intent_row(uri), {column: named.encode()}, timestamp=now))
-        begun = Intents(self._index, intents)  # its time begins before the intents are there
+        intents = [
+            Intent(uri, schema.WORK + self._index.rows.new_token().hex().encode(), now, value)
+            for uri, value in named.items()
+        ]
+        puts = [
+            Put(schema.intent_row(uri), {column: value}, timestamp=now)
+            for uri, column, _, value in intents
+        ]
         _send(self._index.work, puts)
-        return begun
+        return Intents(self._clock, begun_ms, intents)
 
     # Steps 1 to 3
 
-    def finish(self, intents: Sequence[Intent]) -> None:
+    def finish(self, begun: Intents, own: Own) -> None:
         """Brings the index up to date with pages that were stored, and ends their intents.
+
+        Args:
+            own: of each page the targets of links that were not stored before.
 
         Raises:
             RetryableError: the store failed; whoever finds the intents later goes on.
         """
-        for some in _chunks(intents, _ROWS):
-            views = self._take_in(some)
-            marked = self._tell(views)
-            self._mark(marked)
-            self._clear(views)
-            deletes = [
-                Delete(schema.intent_row(intent.uri), timestamp=intent.put_ms).column(intent.column)
-                for intent in some
-            ]
-            _send(self._index.work, deletes)
+        for some in _chunks(begun.intents, _ROWS):
+            if begun.may_write:
+                self._bring_up(begun, some, own)
+            else:
+                self.take_over(some, own)
 
-    def _take_in(self, intents: Sequence[Intent]) -> list[View]:
-        own: dict[bytes, set[bytes]] = {}
+    def take_over(self, intents: Sequence[Intent], own: Own) -> None:
+        """As `finish`, where intents may be old: under new ones, since others may end these.
+
+        Otherwise a journal could be left that nobody comes back to.
+        """
+        named: dict[bytes, bytes] = {}
         for intent in intents:
-            own.setdefault(intent.uri, set()).update(intent.own)
-        newest = self._newest(list(own))
+            before = named.get(intent.uri)
+            named[intent.uri] = intent.named if before is None else before + b"\n" + intent.named
+        fresh = self._put_intents(named)
+        self._bring_up(fresh, fresh.intents, own)
+        self._end(intents)
+
+    def _bring_up(self, begun: Intents, some: Sequence[Intent], own: Own) -> None:
+        views = self._take_in(begun, [intent.uri for intent in some], own)
+        self._mark(self._tell(views))
+        self._clear(views)
+        self._end(some)
+
+    def _end(self, intents: Iterable[Intent]) -> None:
+        deletes = [
+            Delete(schema.intent_row(intent.uri), timestamp=intent.put_ms).column(intent.column)
+            for intent in intents
+        ]
+        _send(self._index.work, deletes)
+
+    def _take_in(self, begun: Intents, uris: Sequence[bytes], own: Own) -> list[View]:
+        newest = self._newest(uris)
         table, rows = self._index.table, self._index.rows
         decisions = [
-            TakeIn(table, uri, newest[uri], own[uri]) for uri in own if newest[uri] is not None
+            TakeIn(table, uri, newest[uri], own.get(uri, ()), check=begun.check)
+            for uri in uris
+            if newest[uri] is not None
         ]
         written = rows.write_many([(schema.page_row(each.uri), each) for each in decisions])
         return [each.view(number) for each, number in zip(decisions, written, strict=True)]
@@ -184,7 +222,7 @@ def _told(views: Iterable[View], shards: int) -> Iterator[tuple[bytes, bytes, St
     """Yields shard row, target and state for everybody who is to be told."""
     for view in views:
         shard = schema.shard_of(view.uri, shards)
-        for target in view.targets:
+        for target in sorted(view.targets):
             if target != view.uri:
                 row = schema.shard_row(b"p:", target, shard)
                 yield row, target, State(view.uri, view.state(target), view.guard)

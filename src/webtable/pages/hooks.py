@@ -16,7 +16,7 @@ class LinksChange(NamedTuple):
 
     Attributes:
         links: those of the newest capture now, a line a link; None: as they were.
-        earlier: the links of other captures that were not known before.
+        earlier: the links of other captures that were not stored before.
     """
 
     url: str
@@ -47,8 +47,11 @@ class PageHook(Protocol):
     def begin(self, captures: Sequence[NewCapture]) -> Begun:
         """Notes, for good, which captures are about to be stored; on a cluster."""
 
-    def finish(self, begun: Begun) -> None:
-        """Does what follows once they are stored; on a cluster."""
+    def finish(self, begun: Begun, changes: Sequence[LinksChange]) -> None:
+        """Does what follows once they are stored; on a cluster.
+
+        Not called where storing failed; and `changes` has nothing of what others had stored before.
+        """
 
     def settle(self, *, is_last: bool) -> None:
         """Does what has piled up; called after every batch of a load, and at its end."""

@@ -11,7 +11,7 @@ from webtable.errors import AlreadyExists, FormatVersionError, InvalidRequest, N
 from webtable.pages import schema
 from webtable.pages.captures import Link, links_of_text
 from webtable.pages.history import CaptureNote, counting, visible_at
-from webtable.pages.hooks import PageHook
+from webtable.pages.hooks import LinksChange, PageHook
 from webtable.pages.indexes import page_indexes
 from webtable.pages.keys import SALT_SPLITS, KeyScheme, SaltedKeys, key_scheme
 from webtable.pages.page import NewCapture, Outcome, Page, PageContent, page_of
@@ -196,8 +196,7 @@ class PageTable:
         elif self.store.capabilities.atomic_commits:
 
             def together() -> list[tuple[str, Mutation]]:
-                changes = [write.links for write in writes.values() if write.links is not None]
-                return [*also, *hook.together(changes)]
+                return [*also, *hook.together(_changes(writes))]
 
             try:
                 self.rows.write_many(items, also=together, before=before)
@@ -209,7 +208,7 @@ class PageTable:
             for write in writes.values():
                 write.guard = begun.check
             self.rows.write_many(items, also=also, before=before)
-            hook.finish(begun)
+            hook.finish(begun, _changes(writes))
 
     # Reading
 
@@ -269,6 +268,10 @@ class PageTable:
         at = holds * 1000
         found = self.rows.table.get(row, (column,), time_range=(at, at + 1))
         return None if found is None else found.value(column)
+
+
+def _changes(writes: Mapping[bytes, RowWrite]) -> list[LinksChange]:
+    return [write.links for write in writes.values() if write.links is not None]
 
 
 def _as_of(history: RowHistory, limit: int | None) -> CaptureNote | None:

@@ -292,14 +292,8 @@ class _Attempt:
         newest = self._counting[-1]
         holds = _held(newest, versions)
         known = {*history.links.values(), holds}
-        earlier = [
-            capture.info.links
-            for capture in self._new
-            if capture.info is not None
-            and capture.info.links
-            and capture.note.is_ok
-            and capture.note.digest not in known
-        ]
+        stored_now = {v[LINKS_OF].decode(): v[LINKS].decode() for v in put.values()}
+        earlier = [text for whose, text in stored_now.items() if text and whose not in known]
         if not is_new and holds == was:
             return LinksChange(self._write.url, None, earlier) if earlier else None
         links = ""

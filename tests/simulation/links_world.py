@@ -1,0 +1,205 @@
+"""The link index in the simulator: loaders and exporters, killed anywhere, in any order.
+
+Few pages link to few targets, so that everything collides. When it is quiet, and no work is left,
+the index is exactly what the stored pages give.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tests.links.naive import differences
+from tests.simulation.world import Faults, World
+from webtable.errors import RetryableError, WebTableError
+from webtable.links import schema as links_schema
+from webtable.links.graph import LinkIndex
+from webtable.links.keeper import LinkKeeper
+from webtable.links.rules import INTENT_AGE_MS
+from webtable.pages import schema as pages_schema
+from webtable.pages.history import CaptureNote
+from webtable.pages.indexes import page_indexes
+from webtable.pages.keys import key_scheme
+from webtable.pages.page import NewCapture, PageInfo
+from webtable.pages.suffixes import newest_list, suffixes_of
+from webtable.pages.table import PageSettings, PageTable
+from webtable.records.index import IndexedTable
+from webtable.records.index_rules import REPAIR_AGE_MS
+from webtable.records.upkeep import verify
+
+__all__ = ["LinksBroken", "LinksWorld", "play_links"]
+
+BEGIN = 1_788_264_000
+SECONDS = 4
+STATUSES = (200, 200, 200, 204, 301, 404, 500)
+PAGES = ("https://a.com/", "https://b.a.com/x", "https://c.org/")
+TARGETS = (*PAGES, "https://d.net/", "https://a.com/e")
+
+
+class LinksBroken(AssertionError):
+    """A promise was broken."""
+
+
+def parse(url: str, body: bytes, media_type: str) -> PageInfo:  # noqa: ARG001 - as `Parse` is
+    """A body has a line a link: the number of a target, rel, anchor."""
+    lines = []
+    for line in body.decode().split("\n") if body else ():
+        number, rel, anchor = line.split(" ")
+        if TARGETS[int(number)] != url:
+            lines.append(f"{TARGETS[int(number)]}\t{rel}\t{anchor}")
+    return PageInfo(links="\n".join(lines), link_count=len({x.partition("\t")[0] for x in lines}))
+
+
+class LinksWorld:
+    """One schedule of loaders and exporters of the same few pages."""
+
+    def __init__(self, seed: int, faults: Faults | None = None) -> None:
+        self.world = World(seed, faults)
+        chance = self.chance = self.world.chance
+        self.shards = chance.choice((1, 1, 2, 2, 16))
+        self.urls = PAGES[: chance.choice((1, 1, 2, 2, 3))]
+        self.targets = range(len(TARGETS))[-chance.choice((1, 2, 3, 5)) :]
+        self._suffixes = suffixes_of(newest_list())
+        self._keys = key_scheme("readable", self._suffixes)
+        indexes = page_indexes(self._keys, self._suffixes)
+        self._indexes = indexes[: chance.choice((0, 0, 1, 3))]
+        self._make_tables()
+        self.bodies = {digest: self._body() for digest in "abcd"}
+        self.captures = [self._capture() for _ in range(chance.choice((1, 2, 3, 5)))]
+        self.pages, self.index, self.keeper = self.worker()
+
+    def _make_tables(self) -> None:
+        store = self.world.store
+        store.create_table(pages_schema.pages_schema("archive", is_embedded=False))
+        for index in self._indexes:
+            store.create_table(index.schema("ready"))
+        store.create_table(links_schema.index_schema(is_embedded=False))
+        store.create_table(links_schema.work_schema())
+
+    def worker(self) -> tuple[PageTable, LinkIndex, LinkKeeper]:
+        """Returns the pages and their links as a worker of its own, with its own clock, has them."""
+        clock, tokens = self.world.clock(), self.world.token
+        rows = IndexedTable(
+            self.world.store,
+            pages_schema.TABLE,
+            self._indexes,
+            columns=(b"metadata",),
+            cells=b"metadata:",
+            workers=1,
+            clock=clock,
+            tokens=tokens,
+        )
+        pages = PageTable(PageSettings(self._keys, "archive", self._suffixes), rows, parse)
+        index = LinkIndex(pages, self.shards, workers=1, clock=clock, tokens=tokens)
+        keeper = LinkKeeper(index)
+        pages.hook = keeper
+        return pages, index, keeper
+
+    # What is loaded
+
+    def _body(self) -> bytes:
+        chance = self.chance
+        targets = chance.sample(self.targets, chance.randrange(len(self.targets) + 1))
+        lines = [f"{t} {chance.choice(('', 'nofollow'))} {chance.choice('xy')}" for t in targets]
+        if lines and chance.random() < 0.2:
+            lines.append(f"{targets[-1]}  z")
+        return "\n".join(lines).encode()
+
+    def _capture(self) -> NewCapture:
+        chance = self.chance
+        url, digest = chance.choice(self.urls), chance.choice("abcd")
+        is_revisit = chance.random() < 0.2
+        body = self.bodies[digest]
+        status = chance.choice(STATUSES)
+        note = CaptureNote(
+            BEGIN + chance.randrange(SECONDS),
+            digest,
+            status,
+            0 if is_revisit else len(body),
+            "text/html",
+            TARGETS[0] if status == 301 else "",
+            None,
+            is_revisit,
+        )
+        if is_revisit:
+            return NewCapture(url, note, None, None)
+        return NewCapture(url, note, body, parse(url, body, ""))
+
+    # Tasks
+
+    def load(self, pages: PageTable, keeper: LinkKeeper) -> None:
+        """A loader: some captures, or all, in an order and in batches of its own."""
+        chance = self.chance
+        order = chance.sample(self.captures, chance.randrange(1, len(self.captures) + 1))
+        while order:
+            size = chance.randrange(1, len(order) + 1)
+            pages.store_captures(order[:size])
+            order = order[size:]
+            if chance.random() < 0.3:
+                keeper.settle(is_last=True)
+
+    def populate(self) -> None:
+        """Adds the tasks of a schedule."""
+        chance, add = self.chance, self.world.scheduler.add
+        for number in range(chance.choice((1, 2, 2, 3))):
+            pages, _, keeper = self.worker()
+            add(f"loader {number}", _task(self.load, pages, keeper))
+        for number in range(chance.choice((0, 1, 1, 2))):
+            add(f"exporter {number}", _task(self._export, self.worker()[2]))
+
+    def _export(self, keeper: LinkKeeper) -> None:
+        for _ in range(self.chance.choice((1, 2))):
+            keeper.drain()
+
+    def check(self) -> None:
+        """Lets everything under way come to its end, and compares."""
+        if self.chance.random() < 0.3:
+            self.pages.store_captures(self.captures)
+        self.world.pass_time(2 * INTENT_AGE_MS)
+        self.keeper.drain()
+        if problems := differences(self.index):
+            raise LinksBroken("; ".join(problems))
+        for rows in (self.pages.rows, self.index.rows):
+            report = verify(rows)
+            if not report.is_clean:
+                raise LinksBroken(f"at the end: {report}")
+            self.world.pass_time(2 * REPAIR_AGE_MS)
+            verify(rows, repair=True)
+            report = verify(rows)
+            if not report.is_tidy:
+                raise LinksBroken(f"after repair: {report}")
+
+
+def _task(work: Callable[..., None], *arguments: object) -> Callable[[], None]:
+    def run() -> None:
+        try:
+            work(*arguments)
+        except WebTableError as error:
+            if not _is_expected(error):
+                raise
+
+    return run
+
+
+def play_links(
+    seed: int, *, kind: type[LinksWorld] = LinksWorld, tells: bool = False
+) -> LinksWorld:
+    """Plays one schedule; a broken promise is told with its seed and its story."""
+    world = kind(seed)
+    world.world.scheduler.tells = tells
+    try:
+        world.populate()
+        world.world.run()
+        world.check()
+    except (AssertionError, WebTableError) as error:
+        if not tells:
+            play_links(seed, kind=kind, tells=True)
+            raise AssertionError(f"{kind.__name__}, seed {seed} failed only once") from error
+        story = "\n".join(world.world.scheduler.story)
+        raise LinksBroken(f"{kind.__name__}, seed {seed}: {error!r}\n{story}") from error
+    return world
+
+
+def _is_expected(error: BaseException) -> bool:
+    if isinstance(error, BaseExceptionGroup):
+        return all(_is_expected(each) for each in error.exceptions)
+    return isinstance(error, RetryableError)
