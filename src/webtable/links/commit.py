@@ -135,17 +135,23 @@ class Committer:
 
     def drain(self) -> Drained:
         """Exports all counts that have changed."""
-        done = Drained(marks=len(self._marks), pages=len(self._marked))
-        targets = sorted(self._marked)
-        for at in range(0, len(targets), _PAGES):
+        with self._lock:
+            marked, self._marked = self._marked, set()
+            marks, self._marks = self._marks, []
+        try:
+            targets = sorted(marked)
+            for at in range(0, len(targets), _PAGES):
+                with self._lock:
+                    self._export(targets[at : at + _PAGES])
+            deletes: Writes = [(schema.WORK_TABLE, Delete(row)) for row in marks]
+            if deletes:
+                self._index.store.commit(deletes)
+        except BaseException:
             with self._lock:
-                self._export(targets[at : at + _PAGES])
-        deletes: Writes = [(schema.WORK_TABLE, Delete(row)) for row in self._marks]
-        if deletes:
-            self._index.store.commit(deletes)
-        self._marked.clear()
-        self._marks.clear()
-        return done
+                self._marked |= marked
+                self._marks += marks
+            raise
+        return Drained(marks=len(marks), pages=len(marked))
 
     def _export(self, uris: Sequence[bytes]) -> None:
         """Exports the counts of some pages: ranks and domains in one commit, page rows in another.
