@@ -162,7 +162,7 @@ class LinkHistory:
         if held is None and history.notes:
             raise _too_early(f"capture of {url}", as_of, history.notes[0].time)
         if held is None:
-            raise NotFound("capture", f"{url}", hint="it is linked to, but was never crawled")
+            raise NotFound("capture", url, hint="it is linked to, but was never crawled")
         if held is NOT_KEPT:
             raise _too_early(f"links of {url}", as_of, history.kept_since)
         (text,) = past.texts([(history, held)])
@@ -300,5 +300,5 @@ def _anchors(words: Sequence[Words]) -> str:
 
 
 def _too_early(what: str, second: int, since: int | None) -> NotFound:
-    hint = "nothing is kept of it" if since is None else f"they are kept since {encode_time(since)}"
+    hint = "nothing is kept of it" if since is None else f"it is known since {encode_time(since)}"
     return NotFound("history", f"{what} at {encode_time(second)}", hint=hint)

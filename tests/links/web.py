@@ -1,0 +1,148 @@
+"""A small web, crawled three times, and what its links were: reckoned from the captures alone."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from webtable.pages.cells import encode_time
+from webtable.pages.history import CaptureNote
+from webtable.pages.page import NewCapture
+from webtable.pages.parsing import parse_stored
+
+__all__ = ["CRAWLS", "DAYS", "WEB", "Seen", "captures", "inlinks_at", "links_at", "status_at"]
+
+DAYS = (1_788_220_800, 1_789_084_800, 1_789_948_800)
+"""2026-09-01, 2026-09-11 and 2026-09-21, the days of the three crawls."""
+
+EXAMPLE = "https://example.com"
+
+
+class Answer(NamedTuple):
+    """What a page answered in a crawl: (target, rel, words) of each link, or an error."""
+
+    links: tuple[tuple[str, str, str], ...] = ()
+    status: int = 200
+    redirect: str = ""
+    type: str = "text/html"
+
+
+HOME = (
+    (f"{EXAMPLE}/about", "", "About us"),
+    (f"{EXAMPLE}/about", "nofollow", "more"),
+    ("https://docs.example.com/", "", "Docs"),
+    (f"{EXAMPLE}/gone", "", "Gone"),
+    (f"{EXAMPLE}/old", "", "Old"),
+    (f"{EXAMPLE}/file", "", "File"),
+)
+WEB: tuple[dict[str, Answer], ...] = (
+    {
+        f"{EXAMPLE}/": Answer((*HOME, ("https://other.org/", "", "Other"))),
+        f"{EXAMPLE}/about": Answer(((f"{EXAMPLE}/", "", "Home"), (f"{EXAMPLE}/end", "", "End"))),
+        f"{EXAMPLE}/gone": Answer(((f"{EXAMPLE}/", "", "Home"),)),
+        f"{EXAMPLE}/old": Answer(status=301, redirect=f"{EXAMPLE}/older"),
+        f"{EXAMPLE}/older": Answer(status=302, redirect=f"{EXAMPLE}/about"),
+        f"{EXAMPLE}/one": Answer(status=301, redirect=f"{EXAMPLE}/two"),
+        f"{EXAMPLE}/two": Answer(status=301, redirect=f"{EXAMPLE}/one"),
+        f"{EXAMPLE}/orphan": Answer(((f"{EXAMPLE}/older", "", "About"),)),
+        f"{EXAMPLE}/end": Answer(),
+        f"{EXAMPLE}/file": Answer(type="application/pdf"),
+        "http://example.com:8080/": Answer(((f"{EXAMPLE}/about", "", "secure"),)),
+        "https://docs.example.com/": Answer(((f"{EXAMPLE}/about", "", "Example"),)),
+        "https://example2.com/": Answer(((f"{EXAMPLE}/about", "", "Neighbour"),)),
+        "https://example-a.com/": Answer(((f"{EXAMPLE}/about", "", "Neighbour"),)),
+        "https://other.org/": Answer(
+            ((f"{EXAMPLE}/about", "sponsored", "Example"), (f"{EXAMPLE}/never", "", "Never"))
+        ),
+        "https://shop.co.uk/": Answer(
+            ((f"{EXAMPLE}/about", "", "Example"), ("https://co.uk/", "", "Under it"))
+        ),
+        "https://co.uk/shops": Answer((("https://co.uk/", "", "Home"),)),
+    },
+    {
+        f"{EXAMPLE}/": Answer(
+            ((f"{EXAMPLE}/about", "", "About"), *HOME[1:], (f"{EXAMPLE}/new", "", "New"))
+        ),
+        f"{EXAMPLE}/about": Answer(((f"{EXAMPLE}/", "", "Home"), (f"{EXAMPLE}/end", "", "End"))),
+        f"{EXAMPLE}/gone": Answer(status=404),
+        "https://docs.example.com/": Answer(((f"{EXAMPLE}/about", "ugc", "Example"),)),
+        "https://new.org/": Answer(((f"{EXAMPLE}/about", "", "Example"),)),
+    },
+    {
+        f"{EXAMPLE}/gone": Answer(status=410),
+        "https://shop.co.uk/": Answer(status=503),
+    },
+)
+CRAWLS = len(WEB)
+
+
+class Seen(NamedTuple):
+    """A link as an answer shows it."""
+
+    source: str
+    target: str
+    rel: str
+    anchor: str
+
+
+def captures(crawls: int = CRAWLS) -> Iterator[NewCapture]:
+    """Yields the captures of the first crawls."""
+    for number in range(crawls):
+        for url, answer in WEB[number].items():
+            html = f"<title>{url} {answer.status}</title>" + "".join(
+                f'<a href="{target}" rel="{rel}">{anchor}</a>'
+                for target, rel, anchor in answer.links
+            )
+            body = html.encode()
+            digest = hashlib.sha1(body, usedforsecurity=False).hexdigest()
+            note = CaptureNote(
+                DAYS[number],
+                digest,
+                answer.status,
+                len(body),
+                answer.type,
+                answer.redirect,
+                None,
+                False,
+            )
+            yield NewCapture(url, note, body, parse_stored(url, body, answer.type))
+
+
+def links_at(second: int) -> list[Seen]:
+    """Returns the links that there were at a second, in no order."""
+    newest: dict[str, Answer] = {}
+    for day, crawl in zip(DAYS, WEB, strict=True):
+        if day <= second:
+            newest |= crawl
+    return [
+        Seen(source, target, rel, anchor)
+        for source, answer in newest.items()
+        for target, rel, anchor in answer.links
+        if answer.status == 200
+    ]
+
+
+def inlinks_at(second: int, target: str) -> set[Seen]:
+    """Returns the links to a page at a second."""
+    return {link for link in links_at(second) if link.target == target}
+
+
+def status_at(second: int, url: str) -> int | None:
+    """Returns what a page answered at a second; None where it was not captured by then."""
+    status = None
+    for day, crawl in zip(DAYS, WEB, strict=True):
+        if day <= second and url in crawl:
+            status = crawl[url].status
+    return status
+
+
+def seen_at(link: Seen) -> tuple[str, str]:
+    """Returns the first and the last capture of the source that had a link between two pages."""
+    times = [
+        day
+        for day, crawl in zip(DAYS, WEB, strict=True)
+        if link.source in crawl
+        and any(target == link.target for target, _, _ in crawl[link.source].links)
+    ]
+    return encode_time(times[0]), encode_time(times[-1])
