@@ -2,14 +2,68 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import pytest
 
 import webtable
 from tests.shell.running import Shell
+from webtable.cluster.processes import wait_until
 
 pytestmark = pytest.mark.hbase
+
+# As HBase's own shell prints them.
+SERVER_FIGURES = [
+    "requestsPerSecond",
+    "numberOfOnlineRegions",
+    "usedHeapMB",
+    "maxHeapMB",
+    "numberOfStores",
+    "numberOfStorefiles",
+    "storeRefCount",
+    "maxCompactedStoreFileRefCount",
+    "storefileUncompressedSizeMB",
+    "storefileSizeMB",
+    "memstoreSizeMB",
+    "readRequestsCount",
+    "filteredReadRequestsCount",
+    "writeRequestsCount",
+    "rootIndexSizeKB",
+    "totalStaticIndexSizeKB",
+    "totalStaticBloomSizeKB",
+    "totalCompactingKVs",
+    "currentCompactedKVs",
+    "compactionProgressPct",
+    "coprocessors",
+]
+REGION_FIGURES = [
+    "storeCount",
+    "storeFileCount",
+    "storeRefCount",
+    "maxCompactedStoreFileRefCount",
+    "uncompressedStoreFileSize",
+    "lastMajorCompactionTimestamp",
+    "storeFileSize",
+    "memStoreSize",
+    "readRequestCount",
+    "writeRequestCount",
+    "rootLevelIndexSize",
+    "uncompressedDataIndexSize",
+    "bloomFilterSize",
+    "compactingCellCount",
+    "compactedCellCount",
+    "compactionProgressPct",
+    "completedSequenceId",
+    "dataLocality",
+    "dataLocalityForSsd",
+    "blocksLocalWeight",
+    "blocksLocalWithSsdWeight",
+    "blocksTotalWeight",
+    "compactionState",
+    "regionSizeMB",
+    "currentRegionCachedRatio",
+]
 
 
 @pytest.fixture
@@ -92,6 +146,32 @@ def test_what_servers_do_and_remember(cluster: Shell) -> None:
     )
     assert f" {server}" in dump[dump.index("Region servers:") :]
     assert "stat" in dump[-1] or "ZooKeeper" in dump[dump.index("Quorum Server Statistics:") + 2]
+
+
+def test_status_has_the_figures_that_hbase_prints(cluster: Shell) -> None:
+    cluster.answer("create 't', 'f', SPLITS => [\"m\\x00\"]")
+    region = cluster.store.admin.regions("t")[1]
+    name = region.full_name.decode().replace("\0", "\\\\x00")
+
+    def is_reported() -> bool:
+        return f'        "{name}"\n' in cluster.answer("status 'detailed'")
+
+    assert wait_until(is_reported, 20)
+    lines = cluster.answer("status 'detailed'").splitlines()
+    assert lines[0].startswith("version 2.")
+    assert lines[1].endswith(" regionsInTransition")
+    server = lines.index(next(line for line in lines if line.endswith(" live servers"))) + 2
+    assert figure_names(lines[server]) == SERVER_FIGURES
+    assert figure_names(lines[lines.index(f'        "{name}"') + 1]) == REGION_FIGURES
+    assert "Aggregate load: " in cluster.answer("status 'simple'")
+    assert "GetClusterStatus, state=RUNNING" in cluster.answer("status 'tasks'")
+    assert "        SINK:\n            TimeStampStarted=" in cluster.answer("status 'replication'")
+    assert "SINK" not in cluster.answer("status 'replication', 'source'")
+
+
+def figure_names(line: str) -> list[str]:
+    """Returns the names in a line, without the one that is left out where it would divide by 0."""
+    return [name for name in re.findall(r"(\w+)=", line) if name != "compressionRatio"]
 
 
 def test_the_balancer_can_plan_only(cluster: Shell) -> None:

@@ -14,6 +14,7 @@ from webtable.store.cluster_load import (
     BalancerDecision,
     BalancerRejection,
     CacheCleared,
+    ClusterLoad,
     CompactionQueue,
     ServerTask,
     SlowCall,
@@ -110,6 +111,10 @@ class ClusterAdmin:
         _refuse("has one cache for all tables, which empties itself")
 
     # Region servers
+
+    def load(self) -> ClusterLoad:
+        """Returns everything that the master tells of the servers; `report` is shorter."""
+        _refuse("is one server")
 
     def tasks(self, server: str | None = None) -> list[ServerTask]:
         """Returns what the servers do, or one of them, as of their last report."""

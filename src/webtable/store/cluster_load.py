@@ -7,11 +7,18 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple, TypeAlias
 
+from webtable.store.load import CompactionState, RegionInTransition
+
 __all__ = [
     "BalancerDecision",
     "BalancerRejection",
     "CacheCleared",
+    "ClusterLoad",
     "CompactionQueue",
+    "RegionLoad",
+    "ReplicationSink",
+    "ReplicationSource",
+    "ServerLoad",
     "ServerTask",
     "SlowCall",
     "Switch",
@@ -45,6 +52,96 @@ class ServerTask(NamedTuple):
     state: str
     started_ms: int
     ended_ms: int | None
+
+
+class RegionLoad(NamedTuple):
+    """Everything that a server reports of a region; `Region` has what is asked for most.
+
+    Sizes of files and memory are in whole megabytes, those of indexes and Bloom filters in whole
+    kilobytes. `sequence_id` is that of the last flush, -1 before there was one.
+    """
+
+    full_name: bytes
+    stores: int
+    store_files: int
+    references: int
+    most_compacted_references: int
+    uncompressed_mb: int
+    size_mb: int
+    memory_mb: int
+    reads: int
+    filtered_reads: int
+    writes: int
+    root_index_kb: int
+    index_kb: int
+    bloom_kb: int
+    compacting_cells: int
+    compacted_cells: int
+    sequence_id: int
+    last_major_compaction_ms: int
+    locality: float
+    ssd_locality: float
+    local_weight: int
+    local_ssd_weight: int
+    total_weight: int
+    compaction: CompactionState
+    region_mb: int
+    cached_ratio: float
+
+
+class ReplicationSource(NamedTuple):
+    """How far a server is with sending writes to another cluster. Times are milliseconds."""
+
+    peer: str
+    queue: str
+    is_recovered: bool
+    is_running: bool
+    has_edits: bool
+    last_shipped_ms: int
+    last_shipped_age_ms: int
+    next_ms: int
+    lag_ms: int
+    queued_logs: int
+    edits_read: int
+    operations_shipped: int
+
+
+class ReplicationSink(NamedTuple):
+    """How far a server is with writes that another cluster sent."""
+
+    started_ms: int
+    last_applied_ms: int
+    last_applied_age_ms: int
+
+
+class ServerLoad(NamedTuple):
+    """Everything that a region server reports of itself."""
+
+    name: str
+    requests_per_second: float
+    heap_used_mb: int
+    heap_max_mb: int
+    regions: tuple[RegionLoad, ...]
+    coprocessors: tuple[str, ...]
+    tasks: tuple[ServerTask, ...]
+    sources: tuple[ReplicationSource, ...]
+    sink: ReplicationSink | None
+
+
+class ClusterLoad(NamedTuple):
+    """Everything that a master tells of its cluster, tables of the system included.
+
+    `ClusterReport` has what is asked for most.
+    """
+
+    version: str
+    master: str | None
+    master_tasks: tuple[ServerTask, ...]
+    master_coprocessors: tuple[str, ...]
+    backup_masters: tuple[str, ...]
+    servers: tuple[ServerLoad, ...]
+    dead_servers: tuple[str, ...]
+    in_transition: tuple[RegionInTransition, ...]
 
 
 class SlowCall(NamedTuple):

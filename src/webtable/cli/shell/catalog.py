@@ -43,8 +43,9 @@ GROUPS = {
     "general": Group(
         "About the store and this shell",
         {
-            "general": "help puts status table_help tools version whoami exit quit",
+            "general": "help puts table_help tools version whoami exit quit",
             "servers": "processlist",
+            "status": "status",
         },
     ),
     "ddl": Group(

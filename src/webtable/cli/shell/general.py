@@ -1,4 +1,4 @@
-"""The commands about the store and the shell itself: status, version, help, exit."""
+"""The commands about the store and the shell itself: version, help, exit."""
 
 from __future__ import annotations
 
@@ -58,48 +58,6 @@ def table_help(session: Session) -> None:
     table_help
     """
     session.out.line(TABLE_HELP)
-
-
-def status(session: Session, form: Value = b"summary", *_: Value) -> None:
-    """Shows the servers: how many there are, or each with its load.
-
-    status
-    status 'simple'
-    status 'detailed'
-    """
-    word = to_text(form, "the form")
-    report = session.store.admin.report()
-    out = session.out
-    if word == "summary":
-        regions = sum(server.regions for server in report.servers)
-        average = regions / len(report.servers) if report.servers else 0.0
-        out.line(
-            f"1 active master, {len(report.backup_masters)} backup masters, "
-            f"{len(report.servers)} servers, {len(report.dead_servers)} dead, "
-            f"{average:.4f} average load"
-        )
-        return
-    if word not in ("simple", "detailed"):
-        raise InvalidRequest(f"status '{word:.40}' is not known", hint="summary, simple, detailed")
-    out.line(f"active master:  {_server(report.master or '')}")
-    out.line(f"{len(report.backup_masters)} backup masters")
-    for name in report.backup_masters:
-        out.line(f"    {_server(name)}")
-    out.line(f"{len(report.servers)} live servers")
-    for server in report.servers:
-        out.line(f"    {_server(server.name)}")
-        out.line(f"        {_load(server)}")
-        if word == "detailed":
-            for region in session.store.admin.regions(server=server.name):
-                out.line(f'        "{region.full_name.decode("utf-8", "backslashreplace")}"')
-                out.line(f"            {_region_load(region)}")
-    out.line(f"{len(report.dead_servers)} dead servers")
-    for name in report.dead_servers:
-        out.line(f"    {name}")
-    if word == "simple":
-        load = sum(server.requests_per_second or 0 for server in report.servers)
-        regions = sum(server.regions for server in report.servers)
-        out.line(f"Aggregate load: {load:.0f}, regions: {regions}")
 
 
 def version(session: Session) -> None:
@@ -164,49 +122,12 @@ def leave(_: Session, code: Value = 0) -> None:
     raise ExitShell(number)
 
 
-def _server(name: str) -> str:
-    host, _, rest = name.partition(",")
-    return f"{host}:{rest.replace(',', ' ')}" if rest else host
-
-
-def _load(server: webtable.RegionServer) -> str:
-    figures = {
-        "requestsPerSecond": server.requests_per_second,
-        "numberOfOnlineRegions": server.regions,
-        "usedHeapMB": _megabytes(server.heap_used_bytes),
-        "maxHeapMB": _megabytes(server.heap_max_bytes),
-        "numberOfStorefiles": server.store_files,
-        "storefileSizeMB": _megabytes(server.size_bytes),
-        "memstoreSizeMB": _megabytes(server.memory_bytes),
-        "readRequestsCount": server.reads,
-        "writeRequestsCount": server.writes,
-    }
-    return ", ".join(f"{name}={value}" for name, value in figures.items() if value is not None)
-
-
-def _region_load(region: webtable.Region) -> str:
-    figures = {
-        "numberOfStorefiles": region.store_files,
-        "storefileSizeMB": _megabytes(region.size_bytes),
-        "memstoreSizeMB": _megabytes(region.memory_bytes),
-        "readRequestsCount": region.reads,
-        "writeRequestsCount": region.writes,
-        "dataLocality": region.locality,
-    }
-    return ", ".join(f"{name}={value}" for name, value in figures.items() if value is not None)
-
-
-def _megabytes(size: int | None) -> int | None:
-    return None if size is None else -(-size // 2**20)
-
-
 COMMANDS: dict[str, Command] = {
     "exit": leave,
     "help": show_help,
     "puts": puts,
     "quit": leave,
     "show_filters": show_filters,
-    "status": status,
     "table_help": table_help,
     "tools": tools,
     "version": version,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+from datetime import datetime
+
 from webtable.cli.shell.catalog import Command
 from webtable.cli.shell.regions import region_by_name
 from webtable.cli.shell.session import Session
@@ -163,8 +166,14 @@ def rit(session: Session) -> None:
     """
     moving = session.store.admin.report().in_transition
     session.out.heading()
+    now = time.time()
     for each in moving:
-        session.out.row(f"{each.region} state={each.state}, table={each.table}")
+        since = (each.since_ms or 0) / 1000
+        date = datetime.fromtimestamp(since).astimezone()
+        session.out.row(
+            f"{each.region} state={each.state}, ts={date:%a %b %d %H:%M:%S %Z %Y} "
+            f"({now - since:.0f}s ago), server=null"
+        )
     session.out.footer()
 
 

@@ -9,8 +9,9 @@ from google.protobuf.message import Message
 
 from webtable.errors import InvalidRequest, NotFound, Timeout
 from webtable.store.admin import check_regions
-from webtable.store.cluster_load import CacheCleared, CompactionQueue, ServerTask
+from webtable.store.cluster_load import CacheCleared, ClusterLoad, CompactionQueue, ServerTask
 from webtable.store.hbase.cluster import ADMIN
+from webtable.store.hbase.cluster_status import EVERYTHING, cluster_load
 from webtable.store.hbase.procedures import wait_for
 from webtable.store.hbase.proto import admin_pb2, base_pb2, chores_pb2, status_pb2
 from webtable.store.hbase.region_rows import ServerId
@@ -22,7 +23,6 @@ from webtable.store.load import Region
 __all__ = ["ServerUpkeep"]
 
 M = TypeVar("M", bound=Message)
-_STATES = status_pb2.ServerTask.State
 
 
 class ServerUpkeep(SwitchWork):
@@ -30,25 +30,21 @@ class ServerUpkeep(SwitchWork):
 
     # Servers as the master knows them
 
+    def load(self) -> ClusterLoad:
+        """Returns everything about servers; see `ClusterAdmin.load`."""
+        status = self._status(*EVERYTHING)
+        moving = tuple(map(self._transition, status.regions_in_transition))
+        return cluster_load(status, moving)
+
     def tasks(self, server: str | None = None) -> list[ServerTask]:
         """Returns what servers do; see `ClusterAdmin.tasks`."""
-        chosen = None if server is None else self._live_server(server)
-        found = [
-            (ServerId.of(each.server), each.server_load.tasks)
-            for each in self._status(status_pb2.LIVE_SERVERS).live_servers
-        ]
+        chosen = None if server is None else str(self._live_server(server))
+        found = self._status(status_pb2.LIVE_SERVERS)
         return [
-            ServerTask(
-                server=str(where),
-                description=task.description,
-                status=task.status,
-                state=_STATES.Name(task.state),
-                started_ms=task.startTime,
-                ended_ms=_moment(task.completionTime),
-            )
-            for where, tasks in sorted(found, key=lambda pair: pair[0])
-            if chosen in (None, where)
-            for task in tasks
+            task
+            for each in cluster_load(found, ()).servers
+            if chosen in (None, each.name)
+            for task in each.tasks
         ]
 
     def decommissioned(self) -> list[str]:
@@ -218,11 +214,6 @@ class ServerUpkeep(SwitchWork):
             except RpcError as exc:
                 attempts.failed(exc)
             self._live_server(str(server))
-
-
-def _moment(milliseconds: int) -> int | None:
-    """Returns a time; a message says with -1, as a number without a sign, that there is none."""
-    return milliseconds if 0 < milliseconds < 1 << 63 else None
 
 
 def _names(names: Iterable[str]) -> list[str]:
