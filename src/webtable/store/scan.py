@@ -124,8 +124,24 @@ class Scan(msgspec.Struct, frozen=True, kw_only=True):
 def _check_selection(
     columns: tuple[bytes, ...], versions: int, time_range: tuple[int, int] | None
 ) -> None:
-    for column in columns:
-        check_column(column, whole_family=True)
+    if columns and not _is_checked(columns):
+        for column in columns:
+            check_column(column, whole_family=True)
+        if len(_checked) >= _MOST_CHECKED:
+            _checked.clear()
+        _checked.add(columns)
     if versions < 1:
         raise InvalidRequest(f"versions {versions} is less than 1", hint="ask for at least one")
     check_time_range(time_range)
+
+
+# Programs ask for the same few columns again and again.
+_MOST_CHECKED = 1_000
+_checked: set[tuple[bytes, ...]] = set()
+
+
+def _is_checked(columns: tuple[bytes, ...]) -> bool:
+    try:
+        return columns in _checked
+    except TypeError:  # something in it is no bytes, and is told of by the check
+        return False
