@@ -64,7 +64,9 @@ class Exporter:
         self._index = index
         self._clock = index.rows.clock
         self._updater = Updater(index)
-        self._domains = ShardWriter(index.table, DOMAIN_CELLS, self._clock, index.rows.new_token)
+        self._domains = ShardWriter(
+            index.table, DOMAIN_CELLS, self._clock, index.rows.new_token, workers=index.rows.workers
+        )
 
     def drain(self) -> Drained:
         """Works until no marks are left, and no intents that somebody must finish.

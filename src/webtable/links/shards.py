@@ -8,6 +8,7 @@ whoever comes late, or twice, changes nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 from webtable.errors import CheckFailed
@@ -48,12 +49,19 @@ class ShardWriter:
     """Writes states into shard rows on a cluster, where others do the same."""
 
     def __init__(
-        self, table: Table, cells: ShardCells, clock: Clock, tokens: Callable[[], bytes]
+        self,
+        table: Table,
+        cells: ShardCells,
+        clock: Clock,
+        tokens: Callable[[], bytes],
+        *,
+        workers: int = 1,
     ) -> None:
         self._table = table
         self._cells = cells
         self._clock = clock
         self._tokens = tokens
+        self._workers = workers
 
     def write(self, states: Mapping[bytes, Sequence[State]]) -> set[bytes]:
         """Writes states, shard row → states; those that are there already, or newer, stay.
@@ -85,16 +93,30 @@ class ShardWriter:
             Get(row, (cells.number, cells.revision, *(cells.prefix + each.name for each in mine)))
             for row, mine in states.items()
         ]
-        lost: dict[bytes, Sequence[State]] = {}
+        steps: list[tuple[bytes, Check, list[Mutation]]] = []
         for (row, mine), found in zip(states.items(), self._table.get_many(gets), strict=True):
             step = self._step(row, mine, found)
             if step is not None:
-                check, mutations = step
-                if self._table.check_and_mutate(row, check, mutations):
-                    changed.add(row)
-                else:
-                    lost[row] = mine
+                steps.append((row, *step))
+        lost: dict[bytes, Sequence[State]] = {}
+        for (row, _, _), is_made in zip(steps, self._make(steps), strict=True):
+            if is_made:
+                changed.add(row)
+            else:
+                lost[row] = states[row]
         return lost
+
+    def _make(self, steps: Sequence[tuple[bytes, Check, list[Mutation]]]) -> list[bool]:
+        """Makes conditional writes, several at a time; tells which were made."""
+
+        def one(step: tuple[bytes, Check, list[Mutation]]) -> bool:
+            return bool(self._table.check_and_mutate(*step))
+
+        workers = min(self._workers, len(steps) // 2)
+        if workers < 2:
+            return [one(step) for step in steps]
+        with ThreadPoolExecutor(workers) as pool:
+            return list(pool.map(one, steps))
 
     def _step(
         self, row: bytes, states: Iterable[State], found: Row | None

@@ -90,7 +90,9 @@ class Updater:
     def __init__(self, index: LinkIndex) -> None:
         self._index = index
         self._clock = index.rows.clock
-        self._shards = ShardWriter(index.table, PAGE_CELLS, self._clock, index.rows.new_token)
+        self._shards = ShardWriter(
+            index.table, PAGE_CELLS, self._clock, index.rows.new_token, workers=index.rows.workers
+        )
 
     # Step 0
 
