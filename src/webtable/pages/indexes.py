@@ -20,7 +20,9 @@ On-disk: changing this needs a new format version. Frozen by tests/pages/test_in
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import TypeAlias
 
 from webtable.pages.keys import KeyScheme, SaltedKeys, reversed_host
 from webtable.pages.suffixes import Suffixes
@@ -28,6 +30,9 @@ from webtable.pages.urls import split_url
 from webtable.records.index import Entry, Facts, Index
 
 __all__ = ["LINK_BUCKETS", "SIZE_BUCKETS", "link_bucket", "page_indexes", "size_bucket"]
+
+Parts: TypeAlias = Sequence[bytes]
+"""What the keys of a page's entries say, between the salt and the row key."""
 
 COVER = b"rowkey"
 SIZE_BUCKETS = ("0001KB_small", "0010KB_medium", "0100KB_large", "1000KB_huge")
@@ -43,7 +48,8 @@ _URL, _MODIFIED, _SIZE, _STATUS, _DIGEST = (
     b"metadata:digest",
 )
 _TYPE, _INLINKS, _OUTLINKS = b"metadata:type", b"metadata:inlinks", b"metadata:outlinks"
-_COUNTS = {b"inlinks": _INLINKS, b"outlinks": _OUTLINKS}
+_COUNTS = (("inlinks", _INLINKS), ("outlinks", _OUTLINKS))
+_CACHED_HOSTS = 10_000
 HTML_TYPES = (b"text/html", b"application/xhtml+xml")
 
 
@@ -69,19 +75,22 @@ def page_indexes(keys: KeyScheme, suffixes: Suffixes) -> list[Index]:
     """Returns the declarations of all indexes of pages with such keys."""
     salt_bytes = 3 if isinstance(keys, SaltedKeys) else 0
 
-    def declared(name: str, parts: Callable[[Facts], Iterator[bytes]], *columns: bytes) -> Index:
-        def entries(row: bytes, facts: Facts) -> Iterator[Entry]:
+    def declared(name: str, parts: Callable[[Facts], Parts], *columns: bytes) -> Index:
+        def entries(row: bytes, facts: Facts) -> list[Entry]:
             salt = row[:salt_bytes]
-            for part in parts(facts):
-                yield Entry(b"%b%b_%b" % (salt, part, row), COVER)
+            return [Entry(b"%b%b_%b" % (salt, part, row), COVER) for part in parts(facts)]
 
         return Index(f"webtable_{name}_idx", entries, columns=columns, family="ref")
 
-    def by_domain(facts: Facts) -> Iterator[bytes]:
-        if url := facts.get(_URL):
-            domain = suffixes.registered_domain(split_url(url.decode()).host)
-            for day in _by_time(facts):
-                yield b"%b_%b" % (reversed_host(domain).encode(), day)
+    @lru_cache(_CACHED_HOSTS)
+    def domain_of(host: str) -> bytes:
+        return reversed_host(suffixes.registered_domain(host)).encode()
+
+    def by_domain(facts: Facts) -> Parts:
+        url, days = facts.get(_URL), _by_time(facts)
+        if not url or not days:
+            return ()
+        return (b"%b_%b" % (domain_of(split_url(url.decode()).host), days[0]),)
 
     return [
         declared("time", _by_time, _MODIFIED),
@@ -94,36 +103,40 @@ def page_indexes(keys: KeyScheme, suffixes: Suffixes) -> list[Index]:
     ]
 
 
-def _present(facts: Facts, column: bytes) -> Iterator[bytes]:
-    if value := facts.get(column):
-        yield value
+def _present(facts: Facts, column: bytes) -> Parts:
+    value = facts.get(column)
+    return (value,) if value else ()
 
 
-def _by_time(facts: Facts) -> Iterator[bytes]:
-    if value := facts.get(_MODIFIED):
-        yield value[:10].replace(b"-", b"")
+def _by_time(facts: Facts) -> Parts:
+    value = facts.get(_MODIFIED)
+    return (value[:10].replace(b"-", b""),) if value else ()
 
 
-def _by_size(facts: Facts) -> Iterator[bytes]:
-    if value := facts.get(_SIZE):
-        size = int(value)
-        yield f"{size_bucket(size)}_{size:0{_DIGITS}}".encode()
+def _by_size(facts: Facts) -> Parts:
+    value = facts.get(_SIZE)
+    if not value:
+        return ()
+    size = int(value)
+    return (f"{size_bucket(size)}_{size:0{_DIGITS}}".encode(),)
 
 
-def _by_links(facts: Facts) -> Iterator[bytes]:
-    for kind, column in _COUNTS.items():
+def _by_links(facts: Facts) -> Parts:
+    parts: list[bytes] = []
+    for kind, column in _COUNTS:
         # Errors, redirects and pictures link nowhere; who asks for dead ends does not mean them.
-        if column == _OUTLINKS and not _is_good_html(facts):
-            continue
-        if value := facts.get(column):
+        if (value := facts.get(column)) and (column != _OUTLINKS or _is_good_html(facts)):
             count = int(value)
-            yield b"%b_%b" % (kind, f"{link_bucket(count)}_{count:0{_DIGITS}}".encode())
+            parts.append(f"{kind}_{link_bucket(count)}_{count:0{_DIGITS}}".encode())
+    return parts
 
 
 def _is_good_html(facts: Facts) -> bool:
     return facts.get(_STATUS, b"")[:1] == b"2" and facts.get(_TYPE) in HTML_TYPES
 
 
-def _by_url(facts: Facts) -> Iterator[bytes]:
-    if value := facts.get(_URL):
-        yield hashlib.md5(value, usedforsecurity=False).hexdigest()[:16].encode()
+def _by_url(facts: Facts) -> Parts:
+    value = facts.get(_URL)
+    if not value:
+        return ()
+    return (hashlib.md5(value, usedforsecurity=False).hexdigest()[:16].encode(),)

@@ -71,6 +71,7 @@ class Plan:
         new = index.entries(row, self.facts)
         if old == new and not puts_all:
             return
+        column, table = index.column, index.table
         for entry in new:
             if entry in old and not puts_all:
                 continue
@@ -78,12 +79,13 @@ class Plan:
             if index.is_unique:
                 self.claims.append((index, entry))
             else:
-                put = Put(entry.key, {index.column + entry.cover: row}, timestamp=number)
-                self.put_entries.append((index.table, put))
+                key, cover = entry
+                put = Put(key, {column + cover: row}, timestamp=number)
+                self.put_entries.append((table, put))
         for entry in old:
             if entry not in new:
-                column = index.column + entry.cover
-                self.gone.append(Removal(index.table, entry.key, column, index.is_unique))
+                gone = Removal(table, entry.key, column + entry.cover, index.is_unique)
+                self.gone.append(gone)
 
     def check(self) -> Check:
         """The row's revision cell is still the one that was read, all of it."""
