@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from webtable.cli import links_questions, links_reports
+from webtable.cli import links_questions, links_reports, links_upkeep
 
 __all__ = ["links"]
 
@@ -17,5 +17,5 @@ def links() -> None:
     """
 
 
-for _command in (*links_questions.COMMANDS, *links_reports.COMMANDS):
+for _command in (*links_questions.COMMANDS, *links_reports.COMMANDS, *links_upkeep.COMMANDS):
     links.add_command(_command)

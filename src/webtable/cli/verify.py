@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import click
+import msgspec
 
 from webtable.cli.options import (
     Format,
@@ -12,6 +13,9 @@ from webtable.cli.options import (
     store_option,
 )
 from webtable.cli.output import Column, print_item, print_items, show_bytes, talk
+from webtable.errors import NotFound
+from webtable.links.graph import LinkIndex
+from webtable.links.verify import LinkReport, verify_links
 from webtable.pages.checking import PageReport, verify_pages
 from webtable.pages.parsing import parse_stored
 from webtable.pages.table import PageTable
@@ -26,23 +30,42 @@ DIFFERENT = 6
 @store_option
 @format_option
 @click.option("--repair", is_flag=True, help="Mend what can be, and remove what is left over.")
+@click.option(
+    "--sample",
+    metavar="N",
+    type=click.IntRange(min=1),
+    help="Look at N pages, chosen by chance, and the links around them.",
+)
 @click.pass_context
-def verify(ctx: click.Context, location: str, form: Format, repair: bool) -> None:
-    """Check every page against its captures, and the indexes against the pages.
+def verify(
+    ctx: click.Context, location: str, form: Format, repair: bool, sample: int | None
+) -> None:
+    """Check pages against their captures, indexes against pages, and the link index against both.
 
-    Leftovers of writers that died are garbage, not differences. The exit code is 6 where
-    something differs that was not mended.
+    Leftovers of writers that died are garbage, not differences, and what loads have left to do
+    about links is told apart. The exit code is 6 where something differs that was not mended.
     """
     opened = open_for_writing(location) if repair else open_for_reading(location)
     with opened as store:
-        report = verify_pages(PageTable.open(store, parse_stored), repair=repair)
-    _print(report, form)
+        pages = PageTable.open(store, parse_stored)
+        report = verify_pages(pages, repair=repair, sample=sample)
+        links = _verify_links(pages, repair=repair, sample=sample)
+    _print(report, links, form)
     is_mended = repair and not report.differences and not report.indexes.conflicts
-    if not report.is_clean and not is_mended:
+    if not (report.is_clean or is_mended) or not (links is None or links.is_clean):
         ctx.exit(DIFFERENT)
 
 
-def _print(report: PageReport, form: Format) -> None:
+def _verify_links(pages: PageTable, *, repair: bool, sample: int | None) -> LinkReport | None:
+    """Checks the link index; None where there is none."""
+    try:
+        found = LinkIndex.open(pages)
+    except NotFound:
+        return None
+    return verify_links(found, repair=repair, sample=sample)
+
+
+def _print(report: PageReport, links: LinkReport | None, form: Format) -> None:
     indexes = report.indexes
     item = {
         "pages": report.pages,
@@ -57,14 +80,37 @@ def _print(report: PageReport, form: Format) -> None:
         {"row_key": show_bytes(each.row), "url": each.url, "what": each.what}
         for each in report.examples
     ]
-    print_item({**item, "examples": examples}, form, shown=item)
+    item |= {} if links is None else _links_item(links)
+    whole: dict[str, object] = {**item, "examples": examples}
+    if links is not None:
+        whole["link_examples"] = msgspec.to_builtins(links.examples)
+    print_item(whole, form, shown=item)
     if form == "json":
         return
     for each, example in zip(report.examples, examples, strict=True):
         mended = "mended: " if each.is_mended else ""
         talk(f"{mended}{example['row_key']}: {each.what}")
-    for missing in indexes.missing[:20]:
-        talk(f"{missing.name} lacks {show_bytes(missing.key)}")
+    missing = [*indexes.missing]
+    if links is not None:
+        for found in links.examples:
+            talk(f"{'mended: ' if found.is_mended else ''}links, {found.name}: {found.what}")
+        if links.work:
+            talk("work about links is left: run `webtable links drain`, then verify again")
+        missing += links.ranks.missing if links.ranks is not None else []
+    for entry in missing[:20]:
+        talk(f"{entry.name} lacks {show_bytes(entry.key)}")
+
+
+def _links_item(links: LinkReport) -> dict[str, int]:
+    return {
+        "links": links.links,
+        "uris": links.uris,
+        "link_differences": links.differences,
+        "link_ranks_missing": 0 if links.ranks is None else len(links.ranks.missing),
+        "links_mended": links.mended,
+        "link_work": links.work,
+        "links_under_way": links.under_way,
+    }
 
 
 @click.group(short_help="Look after the indexes of pages.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
@@ -10,17 +11,20 @@ import msgspec
 from webtable.errors import CorruptData
 from webtable.pages.cells import encode_time
 from webtable.pages.history import CaptureNote, counting, last_modified
+from webtable.pages.keys import SaltedKeys
 from webtable.pages.table import PageTable
 from webtable.pages.writing import described, history_of, read_history
 from webtable.records.index import Change, RowState
 from webtable.records.upkeep import Report, verify
 from webtable.store.model import Row
 from webtable.store.mutation import Put
+from webtable.store.scan import Scan
 
-__all__ = ["Difference", "PageReport", "verify_pages"]
+__all__ = ["Difference", "PageReport", "chosen_rows", "verify_pages"]
 
 _FAMILIES = (b"metadata", b"captures")
 _MOST_KEPT = 1_000
+_URL_INDEX = "webtable_url_idx"
 
 
 class Difference(NamedTuple):
@@ -52,15 +56,18 @@ class PageReport(msgspec.Struct):
         return not self.differences and self.indexes.is_clean
 
 
-def verify_pages(pages: PageTable, *, repair: bool = False) -> PageReport:
+def verify_pages(
+    pages: PageTable, *, repair: bool = False, sample: int | None = None
+) -> PageReport:
     """Compares every page with its captures, and the indexes with the pages.
 
     Args:
         repair: mend what can be: what the captures say goes into the metadata again, entries are
             put and leftovers of ten minutes and more removed. What does not decode stays.
+        sample: look only at so many pages, chosen by chance, and not at the indexes.
     """
     report = PageReport()
-    for row in pages.rows.table.scan(columns=_FAMILIES):
+    for row in _rows(pages, sample):
         report.pages += 1
         found = next(_differences(pages, row), None)
         if found is None:
@@ -72,8 +79,39 @@ def verify_pages(pages: PageTable, *, repair: bool = False) -> PageReport:
             report.differences -= 1
         if len(report.examples) < _MOST_KEPT:
             report.examples.append(found)
-    report.indexes = verify(pages.rows, repair=repair)
+    if sample is None:
+        report.indexes = verify(pages.rows, repair=repair)
     return report
+
+
+def chosen_rows(pages: PageTable, count: int) -> Iterator[bytes]:
+    """Yields the rows of pages chosen by chance, each once: by a hash of their URLs."""
+    seen: set[bytes] = set()
+    for _ in range(3 * count):
+        start = secrets.token_hex(8).encode()
+        if isinstance(pages.keys, SaltedKeys):
+            start = b"%02x:%b" % (secrets.randbelow(256), start)
+        hit = next(pages.rows.hits(_URL_INDEX, Scan(start=start, batch_rows=1)), None)
+        if hit is None:
+            hit = next(pages.rows.hits(_URL_INDEX, Scan(batch_rows=1)), None)
+        if hit is None:
+            return
+        if hit.row not in seen:
+            seen.add(hit.row)
+            yield hit.row
+        if len(seen) >= count:
+            return
+
+
+def _rows(pages: PageTable, sample: int | None) -> Iterator[Row]:
+    table = pages.rows.table
+    if sample is None:
+        yield from table.scan(columns=_FAMILIES)
+        return
+    for row_key in chosen_rows(pages, sample):
+        found = table.get(row_key, _FAMILIES)
+        if found is not None:
+            yield found
 
 
 def _differences(pages: PageTable, row: Row) -> Iterator[Difference]:

@@ -1,0 +1,100 @@
+"""`Sorter`: sorts more lines than memory holds, by sorted runs in files that are merged in the end.
+
+A line is bytes that end in a line feed and have no other. The order is that of the bytes.
+"""
+
+from __future__ import annotations
+
+import heapq
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+__all__ = ["RUN_BYTES", "Sorter", "scratch"]
+
+RUN_BYTES = 96 * 1024 * 1024
+"""What the lines of one run take in memory, about."""
+
+_LINE_BYTES = 41  # of Python's own for each line: the object, and its place in the list
+_MOST_RUNS = 48  # open at a time; more are merged into longer ones first
+_BUFFER_BYTES = 256 * 1024
+
+
+@contextmanager
+def scratch(directory: str | None = None) -> Iterator[Path]:
+    """Makes a folder for runs, which is gone when the block is left.
+
+    Args:
+        directory: where; the system's directory for temporary files if none is named.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="webtable-links-", dir=directory))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+class Sorter:
+    """Takes lines in any order and gives them back sorted, once.
+
+    Args:
+        directory: where the runs are written; whoever made it removes it.
+        name: what the files of this sorter begin with.
+        run_bytes: how much memory to use.
+    """
+
+    def __init__(self, directory: Path, name: str, *, run_bytes: int = RUN_BYTES) -> None:
+        self._directory = directory
+        self._name = name
+        self._run_bytes = run_bytes
+        self._lines: list[bytes] = []
+        self._size = 0
+        self._runs: list[Path] = []
+        self._made = 0
+
+    def add(self, lines: Sequence[bytes], size: int) -> None:
+        """Adds lines; `size` is about what they take together, without Python's own part."""
+        self._lines += lines
+        self._size += size + len(lines) * _LINE_BYTES
+        if self._size >= self._run_bytes:
+            self._write_run()
+
+    def lines(self) -> Iterator[bytes]:
+        """Yields all lines in order, equal ones as often as they came."""
+        if not self._runs:
+            self._lines.sort()
+            lines, self._lines = self._lines, []
+            yield from lines
+            return
+        self._write_run()
+        while len(self._runs) > _MOST_RUNS:
+            first, self._runs = self._runs[:_MOST_RUNS], self._runs[_MOST_RUNS:]
+            with self._path().open("wb", _BUFFER_BYTES) as out:
+                out.writelines(_merged(first))
+            for path in first:
+                path.unlink()
+        yield from _merged(self._runs)
+        for path in self._runs:
+            path.unlink()
+        self._runs = []
+
+    def _write_run(self) -> None:
+        lines, self._lines, self._size = self._lines, [], 0
+        if lines:
+            lines.sort()
+            with self._path().open("wb", _BUFFER_BYTES) as out:
+                out.writelines(lines)
+
+    def _path(self) -> Path:
+        self._made += 1
+        path = self._directory / f"{self._name}-{self._made:06}"
+        self._runs.append(path)
+        return path
+
+
+def _merged(paths: Sequence[Path]) -> Iterator[bytes]:
+    with ExitStack() as stack:
+        files = [stack.enter_context(path.open("rb", _BUFFER_BYTES)) for path in paths]
+        yield from heapq.merge(*files)
