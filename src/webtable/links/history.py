@@ -244,6 +244,13 @@ class _Comparison:
                 for pair, history in zip(batch, histories, strict=True)
                 if self._may_differ(history)
             ]
+            # All texts at once; each is then asked for by itself.
+            self._past.texts(
+                (history, held)
+                for _, history in moved
+                for held in map(history.at, self._span)
+                if held is not None
+            )
             for pair, history in moved:
                 change = self._change(pair, history)
                 if change is not None:

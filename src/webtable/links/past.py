@@ -19,17 +19,21 @@ import msgspec
 from webtable.links.cells import Words
 from webtable.pages import schema
 from webtable.pages.bounded import Explained
+from webtable.pages.cells import decode_time
 from webtable.pages.history import CaptureNote, counting
 from webtable.pages.table import PageTable
 from webtable.pages.writing import LINKS, LINKS_OF, history_of, links_identity
+from webtable.store.model import RawCell, Row
 from webtable.store.scan import ALL_VERSIONS, Get
 
 __all__ = ["NOT_KEPT", "Held", "Kept", "PageHistory", "Past", "words_for"]
 
-_COLUMNS = (schema.CAPTURES.encode(), LINKS_OF)
-_STATUS = b"metadata:status_code"
+_CAPTURES = schema.CAPTURES.encode()
+_STATUS, _FETCHED = b"metadata:status_code", b"metadata:fetched"
 _NO_LINKS = "-"
 _REMEMBERED = 4_096
+_REMEMBERED_BYTES = 8 * 1024 * 1024
+_FEW_VERSIONS = 3
 
 
 class Kept(NamedTuple):
@@ -80,11 +84,6 @@ class PageHistory(msgspec.Struct, frozen=True, gc=False):
             return NOT_KEPT
         return self.held[found]
 
-    def status_at(self, second: int) -> int | None:
-        """Returns with which status the page answered; None: it was not captured by then."""
-        at = bisect.bisect_right(self.notes, second, key=lambda note: note.time)
-        return self.notes[at - 1].status if at else None
-
     @property
     def kept_since(self) -> int | None:
         """From when on all links are known; None where they are not even now."""
@@ -103,6 +102,8 @@ class Past:
         self._pages = pages
         self._explained = explained
         self._known: OrderedDict[str, PageHistory] = OrderedDict()
+        self._texts: dict[tuple[bytes, int | None], bytes] = {}
+        self._texts_bytes = 0
 
     def kept(self) -> Kept:
         """Returns how long the store keeps links."""
@@ -117,10 +118,9 @@ class Past:
         known = self._known
         missing = [url for url in dict.fromkeys(urls) if url not in known]
         rows = [self._pages.keys.row_key(url) for url in missing]
-        found = self._pages.rows.table.get_many(rows, _COLUMNS, versions=ALL_VERSIONS)
-        self._explained.rows += len(rows)
-        for url, row, each in zip(missing, rows, found, strict=True):
-            history = history_of(each)
+        found = self._read(rows, _CAPTURES, LINKS_OF)
+        for url, row, cells in zip(missing, rows, found, strict=True):
+            history = history_of(Row(row, cells))
             notes = counting(history.notes.values())
             known[url] = PageHistory(url, row, notes, _held(notes, history.links))
         answer = [known[url] for url in urls]
@@ -128,10 +128,37 @@ class Past:
             known.popitem(last=False)
         return answer
 
+    def _read(self, rows: Sequence[bytes], *columns: bytes) -> list[list[RawCell]]:
+        """Reads the cells of some columns, all versions.
+
+        An embedded store reads one column of many rows much faster than several. What is written
+        meanwhile is then seen in the later ones only: so the captures come first, since a version
+        without its capture changes nothing.
+        """
+        self._explained.rows += len(rows)
+        table = self._pages.rows.table
+        is_embedded = self._pages.store.capabilities.atomic_commits
+        groups = [(column,) for column in columns] if is_embedded else [columns]
+        cells: list[list[RawCell]] = [[] for _ in rows]
+        for group in groups:
+            found = table.get_many(rows, group, versions=ALL_VERSIONS)
+            for each, row in zip(cells, found, strict=True):
+                each += () if row is None else row.raw_cells
+        return cells
+
+    def notes(self, urls: Sequence[str]) -> list[list[CaptureNote]]:
+        """Reads the captures of some pages that count, the oldest first."""
+        rows = [self._pages.keys.row_key(url) for url in urls]
+        found = self._read(rows, _CAPTURES)
+        return [
+            counting(history_of(Row(row, cells)).notes.values())
+            for row, cells in zip(rows, found, strict=True)
+        ]
+
     def statuses(self, urls: Sequence[str], as_of: int | None = None) -> list[int | None]:
         """Reads with which status pages answered at a second, or last; None: not captured yet."""
         if as_of is not None:
-            return [history.status_at(as_of) for history in self.histories(urls)]
+            return [_status_at(notes, as_of) for notes in self.notes(urls)]
         rows = [self._pages.keys.row_key(url) for url in urls]
         found = self._pages.rows.table.get_many(rows, (_STATUS,))
         self._explained.rows += len(rows)
@@ -139,19 +166,23 @@ class Past:
 
     def texts(self, wanted: Iterable[tuple[PageHistory, Held]]) -> list[bytes]:
         """Reads the links of some pages as they were: a line a link."""
-        asked = list(wanted)
-        gets = [
-            Get(history.row, (LINKS,), 1, (held.version * 1000, held.version * 1000 + 1))
-            for history, held in asked
-            if held.version is not None
-        ]
-        found = iter(self._pages.rows.table.get_many(gets))
+        asked = [(history.row, held.version) for history, held in wanted]
+        known = self._texts
+        missing = dict.fromkeys(each for each in asked if each not in known)
+        gets = {
+            (row, version): Get(row, (LINKS,), 1, (version * 1000, version * 1000 + 1))
+            for row, version in missing
+            if version is not None
+        }
+        if self._texts_bytes > _REMEMBERED_BYTES:
+            self._texts = known = {each: known[each] for each in asked if each in known}
+            self._texts_bytes = sum(map(len, known.values()))
+        found = self._pages.rows.table.get_many(gets.values())
         self._explained.rows += len(gets)
-        texts = []
-        for _, held in asked:
-            row = None if held.version is None else next(found)
-            texts.append(b"" if row is None else row.value(LINKS) or b"")
-        return texts
+        for place, each in zip(gets, found, strict=True):
+            known[place] = b"" if each is None else each.value(LINKS) or b""
+            self._texts_bytes += len(known[place])
+        return [b"" if version is None else known[row, version] for row, version in asked]
 
     def words_at(
         self, histories: Sequence[PageHistory], target: str, second: int
@@ -174,6 +205,31 @@ class Past:
             else:
                 answer.append(None if each is NOT_KEPT else words_for(next(texts), target))
         return answer
+
+    def seen(self, urls: Sequence[str], target: str) -> list[tuple[int | None, int | None]]:
+        """Returns when pages that link to a target now were first and last seen to do so."""
+        rows = [self._pages.keys.row_key(url) for url in urls]
+        table = self._pages.rows.table
+        self._explained.rows += len(rows)
+        newest = [
+            None if row is None else decode_time((row.value(_FETCHED) or b"").decode())
+            for row in table.get_many(rows, (_FETCHED,))
+        ]
+        # Few pages have more versions than these.
+        found = table.get_many(rows, (LINKS,), versions=_FEW_VERSIONS)
+        first: list[int | None] = []
+        many: list[int] = []
+        for at, row in enumerate(found):
+            versions = () if row is None else row.raw_cells
+            if len(versions) == _FEW_VERSIONS:
+                many.append(at)
+            having = (time for _, time, text, _ in reversed(versions) if has_link(text, target))
+            since = next(having, None)
+            first.append(None if since is None else since // 1000)
+        earliest = self.first_seen(self.histories([urls[at] for at in many]), target)
+        for at, since in zip(many, earliest, strict=True):
+            first[at] = since
+        return list(zip(first, newest, strict=True))
 
     def first_seen(self, histories: Sequence[PageHistory], target: str) -> list[int | None]:
         """Returns when pages were first seen to link to a target; None where never."""
@@ -202,6 +258,11 @@ class Past:
                     left.append(at)
             waiting = left
         raise AssertionError
+
+
+def _status_at(notes: Sequence[CaptureNote], second: int) -> int | None:
+    at = bisect.bisect_right(notes, second, key=lambda note: note.time)
+    return notes[at - 1].status if at else None
 
 
 def _held(notes: Sequence[CaptureNote], versions: dict[int, str]) -> list[Held]:

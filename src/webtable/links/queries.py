@@ -299,9 +299,7 @@ def _times(
     past: Past, url: str, sources: Sequence[Source]
 ) -> Iterator[tuple[str | None, str | None]]:
     """Yields when pages that link to one now were first and last seen to do so."""
-    histories = past.histories([url_of(source.uri) for source in sources])
-    for history, first in zip(histories, past.first_seen(histories, url), strict=True):
-        last = history.held[-1].last if history.held else None
+    for first, last in past.seen([url_of(source.uri) for source in sources], url):
         yield _text(first), _text(last)
 
 

@@ -19,7 +19,7 @@ from webtable.links.graph import LinkIndex
 from webtable.links.schema import shard_row
 from webtable.pages.bounded import Explained
 from webtable.pages.keys import reversed_host
-from webtable.store.filters import ColumnPaginationFilter, ColumnRangeFilter, FilterList
+from webtable.store.filters import ColumnPaginationFilter, ColumnRangeFilter, Filter, FilterList
 from webtable.store.model import RawCell
 from webtable.store.scan import Get
 
@@ -77,6 +77,30 @@ class LinkReader:
                         yield Source(source, False, ())
                 elif self.is_kind(uri, source, kind):
                     yield Source(source, *decode_inlink(value))
+
+    def first_sources(self, uris: Sequence[bytes], most: int) -> list[list[Source]]:
+        """Returns the first pages that link to each of some pages, read together.
+
+        There may be fewer than `most`, where others do not link any more.
+        """
+        shards = range(self._index.shards)
+        piece = ColumnPaginationFilter(most, 0)
+        rows = [shard_row(b"p:", uri, shard) for uri in uris for shard in shards]
+        columns = (schema.INLINK[:-1],)
+        found = self._index.table.get_many([Get(row, columns, filter=piece) for row in rows])
+        answer: list[list[Source]] = []
+        for at in range(0, len(rows), len(shards)):
+            cells = [c for row in found[at : at + len(shards)] if row for c in row.raw_cells]
+            self.explained.entries += len(cells)
+            cells.sort(key=lambda cell: cell[0])
+            answer.append(
+                [
+                    Source(column[len(schema.INLINK) :], *decode_inlink(value))
+                    for column, _, value, _ in cells[:most]
+                    if value != GONE
+                ]
+            )
+        return answer
 
     def has_source(self, uri: bytes, kind: Kind) -> bool:
         """Whether a page links to one."""
@@ -141,12 +165,7 @@ class LinkReader:
         size = _FIRST if most is None else min(max(most, _LEAST), _MOST)
         while rows:
             each = size if len(rows) == 1 else max(_LEAST, 2 * size // len(rows))
-            piece = FilterList(
-                (
-                    ColumnRangeFilter(low or None, True, high or None, False),
-                    ColumnPaginationFilter(each, 0),
-                )
-            )
+            piece = _piece(each, low, high)
             gets = [Get(row, (family[:-1],), filter=piece) for row in rows]
             found = [
                 () if row is None else row.raw_cells for row in self._index.table.get_many(gets)
@@ -167,6 +186,14 @@ class LinkReader:
             ]
             low = end[len(family) :] + b"\0"
             size = min(size * 2, _MOST)
+
+
+def _piece(size: int, low: bytes, high: bytes) -> Filter:
+    """Returns what keeps so many columns, from one up to another."""
+    if not high:
+        return ColumnPaginationFilter(size, low or 0)
+    bounds = ColumnRangeFilter(low or None, True, high, False)
+    return FilterList((bounds, ColumnPaginationFilter(size, 0)))
 
 
 def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -149,20 +149,23 @@ def _leads_to(targets: Mapping[str, str], url: str, end: str) -> bool:
 def _described(
     index: LinkIndex, pages: Sequence[Page], reader: LinkReader, kind: Kind
 ) -> list[Redirect]:
+    uris = [uri_of(page.url) for page in pages]
     chains = _follow(index, pages, reader.explained)
-    counts = reader.counts([uri_of(page.url) for page in pages])
+    counts = reader.counts(uris)
+    firsts = reader.first_sources(uris, _SHOWN_LINKS)
     items = []
-    for page, (chain, status, is_loop), count in zip(pages, chains, counts, strict=True):
-        uri = uri_of(page.url)
-        links = itertools.islice(_through(index, uri, reader, kind), _SHOWN_LINKS)
-        items.append(
-            Redirect(page.url, len(chain), chain[-1], status, is_loop, chain, count, list(links))
-        )
+    for at, (chain, status, is_loop) in enumerate(chains):
+        sources: Iterable[Source] = firsts[at]
+        if kind != "all" or len(firsts[at]) < min(counts[at], _SHOWN_LINKS):
+            sources = reader.sources(uris[at], kind=kind, most=_SHOWN_LINKS)
+        links = list(itertools.islice(_through(index, uris[at], sources), _SHOWN_LINKS))
+        url, end = pages[at].url, chain[-1]
+        items.append(Redirect(url, len(chain), end, status, is_loop, chain, counts[at], links))
     return items
 
 
-def _through(index: LinkIndex, uri: bytes, reader: LinkReader, kind: Kind) -> Iterator[ThroughLink]:
-    for source in reader.sources(uri, kind=kind, most=_SHOWN_LINKS):
+def _through(index: LinkIndex, uri: bytes, sources: Iterable[Source]) -> Iterator[ThroughLink]:
+    for source in sources:
         is_internal = index.domains.are_one(uri, source.uri)
         for rel, anchor in source.words:
             yield ThroughLink(url_of(source.uri), anchor, rel, is_internal)

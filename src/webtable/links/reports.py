@@ -29,6 +29,7 @@ __all__ = ["BrokenLink", "LinkReports", "linking_pages"]
 _ERROR = 400
 _HTML = ("text/html", "application/xhtml+xml")
 _ORPHANS = b"t:%b:" % schema.rank_of_count(0)
+_FEW, _MANY = 8, 256
 _AT_ONCE = 32
 
 
@@ -76,7 +77,7 @@ class LinkReports:
                 start = place.source if key == place.page else b""
                 uri, since = uri_of(page.url), ""
                 for source in reader.sources(uri, start=start, kind=kind, most=limit + 1):
-                    since = since or _broken_since(past.histories([page.url])[0].notes)
+                    since = since or _broken_since(past.notes([page.url])[0])
                     is_internal = self._index.domains.are_one(uri, source.uri)
                     url = url_of(source.uri)
                     for number, (rel, anchor) in enumerate(source.words):
@@ -100,8 +101,10 @@ class LinkReports:
             if page is not None and page.status >= _ERROR:
                 yield start, page
         asked, after = Questions(pages), start.decode("latin-1") if start else None
+        size = _FEW
         while True:
-            answer = asked.errors(limit=_AT_ONCE, after=after)
+            answer = asked.errors(limit=size, after=after)
+            size = min(size * 2, _MANY)
             explained.entries += answer.explained.entries
             explained.rows += answer.explained.rows
             for page in answer.items:
