@@ -3,24 +3,11 @@
 `webtable.open(location)` gives a `Store`, `store.table(name)` a `Table`; see `docs/` for the rest.
 """
 
+from typing import TYPE_CHECKING
+
 from webtable import filters
 from webtable.errors import WebTableError
 from webtable.store.admin import Admin
-from webtable.store.cluster_load import (
-    BalancerDecision,
-    BalancerRejection,
-    CacheCleared,
-    ClusterLoad,
-    CompactionQueue,
-    RegionLoad,
-    ReplicationSink,
-    ReplicationSource,
-    ServerLoad,
-    ServerTask,
-    SlowCall,
-    Switch,
-    ZooKeeperReport,
-)
 from webtable.store.engine import Capabilities, Engine
 from webtable.store.load import (
     Balanced,
@@ -40,6 +27,7 @@ from webtable.store.mutation import (
     Check,
     CheckResult,
     CompareOp,
+    Conditional,
     Delete,
     Durability,
     Increment,
@@ -51,6 +39,23 @@ from webtable.store.schema import Family, TableSchema
 from webtable.store.store import Store
 from webtable.store.store import open_store as open  # noqa: A004 - webtable.open is the public name
 from webtable.store.table import Batch, Table
+
+if TYPE_CHECKING:
+    from webtable.store.cluster_load import (
+        BalancerDecision,
+        BalancerRejection,
+        CacheCleared,
+        ClusterLoad,
+        CompactionQueue,
+        RegionLoad,
+        ReplicationSink,
+        ReplicationSource,
+        ServerLoad,
+        ServerTask,
+        SlowCall,
+        Switch,
+        ZooKeeperReport,
+    )
 
 __version__ = "0.1.0"
 
@@ -73,6 +78,7 @@ __all__ = [
     "CompactionQueue",
     "CompactionState",
     "CompareOp",
+    "Conditional",
     "Delete",
     "Durability",
     "Engine",
@@ -105,3 +111,12 @@ __all__ = [
     "filters",
     "open",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """Returns a value of clusters. They are loaded when asked for: few need them at the start."""
+    if name in __all__:
+        from webtable.store import cluster_load
+
+        return getattr(cluster_load, name)
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

@@ -7,21 +7,23 @@ refuses with an `InvalidRequest` that says so.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from webtable.errors import InvalidRequest
-from webtable.store.cluster_load import (
-    BalancerDecision,
-    BalancerRejection,
-    CacheCleared,
-    ClusterLoad,
-    CompactionQueue,
-    ServerTask,
-    SlowCall,
-    Switch,
-    ZooKeeperReport,
-)
-from webtable.store.load import Region
+
+if TYPE_CHECKING:
+    from webtable.store.cluster_load import (
+        BalancerDecision,
+        BalancerRejection,
+        CacheCleared,
+        ClusterLoad,
+        CompactionQueue,
+        ServerTask,
+        SlowCall,
+        Switch,
+        ZooKeeperReport,
+    )
+    from webtable.store.load import Region
 
 __all__ = ["ClusterAdmin"]
 
