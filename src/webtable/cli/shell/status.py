@@ -162,7 +162,9 @@ def _sources(sources: Iterable[ReplicationSource]) -> str:
 def _source(source: ReplicationSource) -> list[str]:
     lines = [f"Queue({'Recovered' if source.is_recovered else 'Normal'})={source.queue}"]
     if not source.is_running:
-        return [*lines, "IsRunning=false, No Reader/Shipper threads runnning yet."]
+        # As HBase writes it.
+        idle = "No Reader/Shipper threads runnning yet."  # codespell:ignore runnning
+        return [*lines, f"IsRunning=false, {idle}"]
     if source.last_shipped_ms:
         lines.append(f"AgeOfLastShippedOp={source.last_shipped_age_ms}")
         lines.append(f"TimeStampOfLastShippedOp={source.last_shipped_ms}")
