@@ -1,4 +1,4 @@
-"""What can follow at a prompt: commands, tables, families, options, methods of tables.
+"""What can follow at a prompt: commands, names of the store's things, options, methods of tables.
 
 It knows the store and the words of the language, and nothing of terminals.
 """
@@ -33,7 +33,37 @@ OPTIONS = {
     "put": ["TTL"],
     "deleteall": ["CACHE", "ROWPREFIXFILTER"],
     "list_regions": ["LOCALITY_THRESHOLD", "SERVER_NAME"],
+    "normalize": ["NAMESPACE", "REGEX", "TABLE_NAME", "TABLE_NAMES"],
+    "snapshot": ["SKIP_FLUSH", "TTL"],
+    "alter_namespace": ["METHOD", "NAME"],
+    "get_slowlog_responses": ["LIMIT", "TABLE_NAME", "USER"],
+    "get_largelog_responses": ["LIMIT", "TABLE_NAME", "USER"],
+    "get_balancer_decisions": ["LIMIT"],
+    "get_balancer_rejections": ["LIMIT"],
 }
+WORDS = {
+    "balancer": ["dry_run", "ignore_rit"],
+    "clear_compaction_queues": ["long", "short"],
+    "processlist": ["all", "general", "handler", "operation", "rpc"],
+    "splitormerge_enabled": ["MERGE", "SPLIT"],
+    "splitormerge_switch": ["MERGE", "SPLIT"],
+    "status": ["detailed", "replication", "simple", "summary", "tasks"],
+    "trace": ["status"],
+}
+"""What strings of some commands can be, whatever is in the store."""
+
+_OF_SERVERS = {
+    "clear_compaction_queues", "clear_slowlog_responses", "compact_rs", "compaction_switch",
+    "decommission_regionservers", "get_largelog_responses", "get_slowlog_responses", "hlog_roll",
+    "processlist", "recommission_regionserver", "stop_regionserver", "wal_roll",
+}  # fmt: skip
+_OF_NAMESPACES = {
+    "alter_namespace",
+    "describe_namespace",
+    "drop_namespace",
+    "list_namespace_tables",
+}
+_OF_SNAPSHOTS = {"clone_snapshot", "delete_snapshot", "restore_snapshot"}
 _WORD = re.compile(r"\w*$")
 
 
@@ -91,17 +121,35 @@ def _names(session: Session, tokens: list[Token]) -> list[str]:
     command = _command(tokens)
     if command == "help":
         return [*GROUPS, *(name for group in GROUPS.values() for name in group.names)]
+    if command in WORDS or command in _OF_SERVERS:
+        servers = _listed(session, command) if command in _OF_SERVERS else []
+        return [*WORDS.get(command, ()), *servers]
     strings = [token.value for token in tokens if token.kind == "string"]
     owner = session.variables.get(str(tokens[0].value)) if tokens else None
     try:
         if isinstance(owner, TableRef):
             return _families(session, owner.name)
         if not strings:
-            return session.store.tables()
+            return _listed(session, command)
         table = strings[0]
         return _families(session, table.decode()) if isinstance(table, bytes) else []
     except (WebTableError, UnicodeDecodeError):
         return []  # nothing to offer; the command itself will say what is wrong
+
+
+def _listed(session: Session, command: str) -> list[str]:
+    """Returns the names of what a command is about: servers, namespaces, snapshots or tables."""
+    admin = session.store.admin
+    try:
+        if command in _OF_SERVERS:
+            return [server.name for server in admin.servers()]
+        if command in _OF_NAMESPACES:
+            return [namespace.name for namespace in admin.namespaces()]
+        if command in _OF_SNAPSHOTS:
+            return [snapshot.name for snapshot in admin.snapshots()]
+        return session.store.tables()
+    except WebTableError:
+        return []
 
 
 def _families(session: Session, table: str) -> list[str]:
