@@ -9,6 +9,7 @@ from typing import Protocol
 
 import pytest
 
+from webtable.cluster.local_hbase import LocalHBase
 from webtable.errors import TableNotFound
 from webtable.store.hbase.engine import HBaseEngine
 from webtable.store.schema import Family, TableSchema
@@ -33,7 +34,7 @@ def engine(location: str) -> Iterator[HBaseEngine]:
 
 
 @pytest.fixture
-def new_table(engine: HBaseEngine) -> Iterator[NewTable]:
+def new_table(engine: HBaseEngine, local_hbase: LocalHBase | None) -> Iterator[NewTable]:
     names: list[str] = []
 
     def create(*families: Family, splits: tuple[bytes, ...] = ()) -> str:
@@ -44,6 +45,8 @@ def new_table(engine: HBaseEngine) -> Iterator[NewTable]:
         return name
 
     yield create
+    if local_hbase is not None:  # A cluster that ends with the tests need not be cleared up.
+        return
     for name in names:
         with contextlib.suppress(TableNotFound):
             engine.drop_table(name)

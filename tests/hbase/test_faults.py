@@ -190,7 +190,7 @@ def test_a_server_that_falls_silent_costs_the_time_out(
     table = new_table()
     stalling = StallingProxy(region_server)
     hurried = HBaseEngine.connect(
-        f"{location}&timeout=3&host_map={region_server}={stalling.address}"
+        f"{location}&timeout=2&host_map={region_server}={stalling.address}"
     )
     check = Check.absent(b"f:never")
     put = [Put(b"r", {b"f:q": b"v"})]
@@ -312,7 +312,7 @@ def test_something_else_at_the_location(scheme: str, play: object) -> None:
     assert callable(play)
     before = threading.active_count()
     with listening(play) as server, pytest.raises((ServerUnavailable, Timeout)) as caught:
-        HBaseEngine.connect(f"{scheme}://{server}?timeout=2")
+        HBaseEngine.connect(f"{scheme}://{server}?timeout=1")
     assert str(server) in str(caught.value)
     if scheme == "hbase+masters" and play is say_http:
         assert "does not answer as HBase does: it says b'HTTP" in str(caught.value)
@@ -324,7 +324,7 @@ def test_many_that_say_nothing_cost_no_more_than_one(scheme: str) -> None:
     with listening(say_nothing) as a, listening(say_nothing) as b, listening(say_nothing) as c:
         began = time.monotonic()
         with pytest.raises((ServerUnavailable, Timeout)):
-            HBaseEngine.connect(f"{scheme}://{a},{b},{c}?timeout=2")
+            HBaseEngine.connect(f"{scheme}://{a},{b},{c}?timeout=1")
         assert time.monotonic() - began < 5
 
 

@@ -30,6 +30,7 @@ def pages(
         location = request.getfixturevalue("hbase_location") + "?namespace=pages"
     with webtable.open(location) as store:
         yield PageTable.create(store, parse, profile="archive")
-        if request.param == "hbase":
+        # A cluster that ends with the tests need not be cleared up.
+        if request.param == "hbase" and request.getfixturevalue("local_hbase") is None:
             for name in store.tables():
                 store.drop_table(name)

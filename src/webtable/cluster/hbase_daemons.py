@@ -10,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 
+from webtable.cluster.class_archive import ClassArchive
 from webtable.cluster.hbase_config import PROFILES
 from webtable.cluster.hbase_state import ProfileName
 from webtable.cluster.ports import HOST
@@ -61,6 +62,7 @@ class Launcher(msgspec.Struct, frozen=True):
     jars: Path
     folder: Path
     profile: ProfileName
+    archive: ClassArchive
 
     def command(self, name: str, port: int) -> list[str]:
         """Returns the command line of the process `name`."""
@@ -75,6 +77,10 @@ class Launcher(msgspec.Struct, frozen=True):
     def format_command(self) -> list[str]:
         """Returns the command line that makes an empty file system and ends."""
         return [*self._java("namenode"), "-format", "-force", "-nonInteractive"]
+
+    def classes(self, name: str) -> Path:
+        """Returns the file into which a process may write the classes that it loads."""
+        return self.folder / "tmp" / f"{name}.classes"
 
     def log(self, name: str) -> Path:
         """Returns the log file of a process."""
@@ -109,6 +115,7 @@ class Launcher(msgspec.Struct, frozen=True):
             self.java,
             *PROFILES[self.profile].java_options(_kind(name)),
             *JAVA_OPTIONS,
+            *self.archive.options(self.classes(name)),
             f"-Djava.io.tmpdir={self.folder / 'tmp'}",
             f"-XX:ErrorFile={self.folder / 'logs' / name}.crash",
             f"-Dlog4j.configuration=file:{conf / 'log4j.properties'}",

@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from webtable.cluster import hbase_state, processes
+from webtable.cluster.class_archive import ClassArchive
 from webtable.cluster.hbase_config import write_config
 from webtable.cluster.hbase_daemons import Launcher
 from webtable.cluster.hbase_jars import find_java, hbase_jars, locked
@@ -184,6 +185,7 @@ class LocalHBase:
                 if on_hdfs:
                     self._format(launcher)
                 self._run(launcher, state, names)
+                launcher.archive.make(map(launcher.classes, names), self._say)
             except BaseException:
                 self._end(state, grace_seconds=0)
                 raise
@@ -265,7 +267,9 @@ class LocalHBase:
             hbase_state.save(self.folder, state)
 
     def _launcher(self, state: ClusterState) -> Launcher:
-        return Launcher(find_java(), hbase_jars(self._say), self.folder, state.profile)
+        java, jars = find_java(), hbase_jars(self._say)
+        archive = ClassArchive(java, jars, state.storage)
+        return Launcher(java, jars, self.folder, state.profile, archive)
 
     def _running(self) -> ClusterState:
         state = hbase_state.load(self.folder)

@@ -38,6 +38,7 @@ cdef class Connection:
     cdef dict _pending
     cdef object _outbox
     cdef list _answered
+    cdef bint _is_crowded
     cdef readonly object _sending
     cdef readonly object _reading
     cdef object _frames
@@ -61,6 +62,7 @@ cdef class Connection:
     @cython.locals(sent=cython.longlong)
     cdef _send(self, bytes frame, double timeout)
     cdef _send_rest(self, object rest, double timeout)
+    @cython.locals(complete=list)
     cdef _read(self)
     @cython.locals(wanted=cython.longlong, got=cython.longlong)
     cdef bytes _receive(self)

@@ -179,10 +179,14 @@ class Multi:
     def _send_all(
         self, server: Server, placed: list[tuple[Place, list[int]]], groups: deque[_Group]
     ) -> None:
-        most = self._most_in_a_group(sum(len(indexes) for _, indexes in placed))
+        entries = sum(len(indexes) for _, indexes in placed)
+        most = self._most_in_a_group(entries)
         left = [(place, deque(indexes)) for place, indexes in placed]
+        # The first one of several is small, so that the server soon has something to do.
+        is_first = not self._are_reads and entries > most
         while left:
-            group = self._next_group(left, most)
+            group = self._next_group(left, LEAST_WRITES if is_first else most)
+            is_first = False
             if group.members and not self._send(server, group, groups):
                 self._unsent.extend(index for _, indexes in left for index in indexes)
                 return

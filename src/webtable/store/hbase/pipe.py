@@ -154,8 +154,10 @@ class Call:
     def wake(self) -> None:
         """Lets the thread that waits look again; waking twice does nothing more."""
         if self._woken is not None:
-            with contextlib.suppress(RuntimeError):
+            try:
                 self._woken.release()
+            except RuntimeError:
+                return
 
     def answer(self, frame: bytes, body_at: int, block_bytes: int) -> None:
         """Settles the call with a response; who waits for it is still to be woken."""
@@ -184,6 +186,7 @@ class Connection:
         self._pending: dict[int, Call] = {}
         self._outbox: deque[Call] = deque()
         self._answered: list[Call] = []
+        self._is_crowded = False
         self._sending = threading.Lock()
         self._reading = threading.Lock()
         self._frames = frames.Frames(server)
@@ -353,12 +356,13 @@ class Connection:
         frames: list[bytes] = []
         frame = b""
         size = 0
-        # Each step may find that an impatient thread has taken its request back.
-        with contextlib.suppress(IndexError):
-            while size < SENT_TOGETHER_BYTES:
+        while self._outbox and size < SENT_TOGETHER_BYTES:
+            try:
                 frame = self._outbox.popleft().request
-                frames.append(frame)
-                size += len(frame)
+            except IndexError:
+                break  # an impatient thread has taken its request back
+            frames.append(frame)
+            size += len(frame)
         return frame if len(frames) == 1 else b"".join(frames)
 
     def _send(self, frame: bytes, timeout: float) -> None:
@@ -398,9 +402,12 @@ class Connection:
         try:
             data = self._receive()
             self._heard_at = monotonic()
-            for frame in self._frames.add(data):
+            complete = self._frames.add(data)
+            self._is_crowded = len(complete) > 1
+            for frame in complete:
                 self._deliver(frame)
         except BlockingIOError:
+            self._is_crowded = False
             if _compiled:
                 PyErr_CheckSignals()  # type: ignore[name-defined]  # noqa: F821
         except RpcError as exc:
@@ -414,8 +421,8 @@ class Connection:
 
     def _receive(self) -> bytes:
         wanted = self._frames.wanted
-        if _compiled and self._number >= 0 and wanted <= _BUFFER_BYTES and len(self._pending) > 1:
-            # Where others have calls under way something may have come by now.
+        if _compiled and self._is_crowded and self._number >= 0 and wanted <= _BUFFER_BYTES:
+            # Where several answers came at once, more may have come by now.
             got = c_recv(self._number, self._buffer, wanted, _AT_ONCE)  # type: ignore[name-defined,attr-defined]  # noqa: F821
             if got > 0:
                 return self._buffer[:got]  # type: ignore[attr-defined,no-any-return]

@@ -36,7 +36,10 @@ class _Places:
 
     def find(self, row: bytes) -> Place | None:
         at = bisect_right(self.starts, row) - 1
-        return self.places[at] if at >= 0 and self.places[at].holds(row) else None
+        if at < 0:
+            return None
+        place = self.places[at]
+        return place if not place.stop or row < place.stop else None
 
     def find_before(self, row: bytes) -> Place | None:
         at = (bisect_left(self.starts, row) if row else len(self.starts)) - 1

@@ -7,6 +7,7 @@ so the classes are listed here.
 
 from __future__ import annotations
 
+import functools
 import random
 import re
 import time
@@ -157,8 +158,7 @@ class Deadline:
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
         self.at = time.monotonic() + seconds
-        # A server that fell silent must leave time for another to take over its regions.
-        self.attempt_seconds = max(seconds / 3, min(seconds, 10))
+        self.attempt_seconds = _attempt_seconds(seconds)
 
     def remaining(self) -> float:
         """Returns the seconds left; below 0 when it has passed."""
@@ -167,6 +167,12 @@ class Deadline:
     def attempt(self) -> float:
         """Returns the seconds that one call may take."""
         return min(self.remaining(), self.attempt_seconds)
+
+
+@functools.cache
+def _attempt_seconds(seconds: float) -> float:
+    # A server that fell silent must leave time for another to take over its regions.
+    return max(seconds / 3, min(seconds, 10))
 
 
 class Attempts:
@@ -178,16 +184,18 @@ class Attempts:
             way in the cluster, and somebody will take over.
     """
 
+    # Of the class until something fails, which is rare; each call makes an object of it.
+    lost = 0
+    is_patient = False
+    _number = 0
+    _refused_at = 0.0
+
     def __init__(
         self, seconds: float, table: str = "", is_down: Callable[[], bool] | None = None
     ) -> None:
         self.deadline = Deadline(seconds)
         self.table = table
-        self.lost = 0
-        self.is_patient = False
         self._is_down = is_down
-        self._number = 0
-        self._refused_at = 0.0
 
     @property
     def maybe_applied(self) -> bool:
