@@ -34,7 +34,7 @@ class IndexHome:
         prefix: what the keys of the indexed rows begin with, where the table holds others too.
         renew: whether each write puts all its entries anew. Needed where facts have a TTL, so that
             entries do not expire before their row; each write must then put all facts, too.
-        workers: how many conditional writes are under way at a time on a cluster.
+        workers: 1: conditional writes on a cluster are made one by one, else many with one call.
         clock, tokens: where time and randomness come from.
     """
 

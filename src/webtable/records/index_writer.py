@@ -12,8 +12,7 @@ import threading
 import weakref
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple, TypeAlias, TypeVar
+from typing import NamedTuple, TypeAlias
 
 from webtable.errors import (
     BatchError,
@@ -29,7 +28,7 @@ from webtable.records.index_claims import Claims, Ledger
 from webtable.records.index_home import IndexHome
 from webtable.records.index_model import Change, Decide, RowState
 from webtable.records.index_plan import Moment, Plan, markers
-from webtable.store.mutation import Durability, Mutation, Put, check_durability
+from webtable.store.mutation import Conditional, Durability, Mutation, Put, check_durability
 from webtable.store.store import Store
 
 __all__ = ["Also", "Writer"]
@@ -42,8 +41,6 @@ Also: TypeAlias = Sequence[tuple[str, Mutation]] | Callable[[], Sequence[tuple[s
 
 Before: TypeAlias = Callable[[Sequence[RowState]], None]
 """Is told of the rows of an attempt as they were read, before what to do is decided."""
-
-T = TypeVar("T")
 
 _ATTEMPTS = 1000
 _CHUNK = 500  # rows under way at a time on a cluster
@@ -191,20 +188,23 @@ class Writer:
 
     def swap_rows(self, plans: Sequence[Plan]) -> list[bool | WebTableError]:
         """Changes the rows that still have the revision that was read."""
-        return self._each(self._swap_row, plans)
+        won: list[bool | WebTableError] = []
+        size = _CHUNK if self._home.workers > 1 else 1
+        for at in range(0, len(plans), size):
+            some = plans[at : at + size]
+            if self._may_write(some):
+                steps = [Conditional(plan.row, plan.check(), plan.mutations()) for plan in some]
+                made = self._home.table.check_and_mutate_many(steps, durability=self._durability)
+                won += [each if isinstance(each, WebTableError) else bool(each) for each in made]
+            else:
+                won += [False] * len(some)
+        return won
 
-    def _swap_row(self, plan: Plan) -> bool | WebTableError:
-        mutations = plan.mutations()
-        if not rules.may_still_write(plan.chosen_ms, self._home.clock.elapsed_ms()):
-            return False
-        try:
-            return bool(
-                self._home.table.check_and_mutate(
-                    plan.row, plan.check(), mutations, durability=self._durability
-                )
-            )
-        except WebTableError as error:
-            return error
+    def _may_write(self, plans: Sequence[Plan]) -> bool:
+        # Rows whose answers are missing are written by calls of their own, after the one for all.
+        longer = rules.CALL_LIMIT_MS if len(plans) > 1 else 0
+        now = self._home.clock.elapsed_ms() + longer
+        return all(rules.may_still_write(plan.chosen_ms, now) for plan in plans)
 
     def clean_up(self, plans: Sequence[Plan]) -> None:
         """Removes the entries that rows had before, and notes that this is done."""
@@ -262,13 +262,6 @@ class Writer:
             with batch:
                 for mutation in mutations:
                     batch.add(mutation)
-
-    def _each(self, call: Callable[[Plan], T], plans: Sequence[Plan]) -> list[T]:
-        workers = min(self._home.workers, len(plans) // 2)
-        if workers < 2:
-            return [call(plan) for plan in plans]
-        with ThreadPoolExecutor(workers) as pool:
-            return list(pool.map(call, plans))
 
     # In one atomic commit
 

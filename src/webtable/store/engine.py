@@ -20,10 +20,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import ClassVar, NamedTuple
 
+from webtable.errors import WebTableError
 from webtable.store.admin import Admin
 from webtable.store.load import Region, TableStats
 from webtable.store.model import Row
-from webtable.store.mutation import Check, CheckResult, Durability, Mutation
+from webtable.store.mutation import Check, CheckResult, Conditional, Durability, Mutation
 from webtable.store.scan import Get, Scan
 from webtable.store.schema import TableSchema
 
@@ -104,6 +105,22 @@ class Engine(ABC):
         durability: Durability,
     ) -> CheckResult:
         """Makes the mutations of one row if the condition holds, as one atomic step."""
+
+    def check_and_mutate_many(
+        self, table: str, steps: Sequence[Conditional], durability: Durability
+    ) -> list[CheckResult | WebTableError]:
+        """Makes conditional steps, each of another row, each for itself, in any order.
+
+        Returns one entry a step: what `check_and_mutate` would return or raise for it. A cluster
+        works on many of them at the same time.
+        """
+        outcomes: list[CheckResult | WebTableError] = []
+        for row, check, mutations in steps:
+            try:
+                outcomes.append(self.check_and_mutate(table, row, check, mutations, durability))
+            except WebTableError as error:
+                outcomes.append(error)
+        return outcomes
 
     @abstractmethod
     def commit(

@@ -28,6 +28,7 @@ __all__ = [
     "Check",
     "CheckResult",
     "CompareOp",
+    "Conditional",
     "Delete",
     "Durability",
     "Increment",
@@ -285,6 +286,14 @@ class Check:
         return (
             f"Check({self.column!r}, {self.op}, {self.value!r}, time_range={self.time_range}{more})"
         )
+
+
+class Conditional(NamedTuple):
+    """Mutations of one row that are made, as one atomic step, if a condition on it holds."""
+
+    row: bytes
+    check: Check
+    mutations: Sequence[Mutation]
 
 
 class CheckResult(NamedTuple):

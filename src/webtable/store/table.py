@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Literal, Unpack, overload
 
-from webtable.errors import InvalidRequest
+from webtable.errors import InvalidRequest, WebTableError
 from webtable.store.engine import Engine
 from webtable.store.filter_text import as_filter
 from webtable.store.filters import Filter
@@ -16,6 +16,7 @@ from webtable.store.mutation import (
     Append,
     Check,
     CheckResult,
+    Conditional,
     Delete,
     Durability,
     Increment,
@@ -247,6 +248,27 @@ class Table:
         check_one_row(row, steps)
         check_durability(durability)
         return self._engine.check_and_mutate(self.name, row, check, steps, durability)
+
+    def check_and_mutate_many(
+        self, steps: Iterable[Conditional], *, durability: Durability = "wal"
+    ) -> list[CheckResult | WebTableError]:
+        """Makes conditional steps of many rows with few round trips, each row at most once.
+
+        Each step is atomic for itself, and they are made in any order. The answer has one entry
+        a step: its result, or the error that `check_and_mutate` would raise for it.
+
+        Raises:
+            InvalidRequest: a row appears twice, or a step changes another row than its own.
+        """
+        chosen = list(steps)
+        for row, _, mutations in chosen:
+            check_one_row(row, mutations)
+        if len({row for row, _, _ in chosen}) < len(chosen):
+            raise InvalidRequest(
+                f"several conditional steps of one row of table '{self.name}' at once",
+                hint="make them one after the other: which comes first would be left to chance",
+            )
+        return self._engine.check_and_mutate_many(self.name, chosen, check_durability(durability))
 
     def batch(self, *, size: int = 1000, durability: Durability = "wal") -> Batch:
         """Collects mutations and sends them `size` at a time; use it in a `with` block.

@@ -10,6 +10,7 @@ from webtable.store.engine import Capabilities, Engine
 from webtable.store.hbase.admin import HBaseAdmin
 from webtable.store.hbase.batch import Multi
 from webtable.store.hbase.cluster import Cluster, RegionCall
+from webtable.store.hbase.conditions import ConditionalSteps
 from webtable.store.hbase.connection import Answer
 from webtable.store.hbase.location import parse_location
 from webtable.store.hbase.messages import (
@@ -33,6 +34,7 @@ from webtable.store.mutation import (
     Append,
     Check,
     CheckResult,
+    Conditional,
     Durability,
     Increment,
     Mutation,
@@ -172,12 +174,26 @@ class HBaseEngine(Engine):
             if check.unique and self._has_put(table, row, check.column, mutations):
                 _check_answered(table, mutations, None, attempts.lost)
                 return CheckResult(True)
-            raise Timeout(
-                f"whether the conditional write to row {row!r:.80} of table '{table}' was made is "
-                "not known: its answer was lost, and sent again its condition did not hold",
-                hint="read the row and decide",
-            )
+            raise _unknown(table, row)
         return result
+
+    def check_and_mutate_many(
+        self, table: str, steps: Sequence[Conditional], durability: Durability
+    ) -> list[CheckResult | WebTableError]:
+        """Makes conditional steps of many rows; see `Engine.check_and_mutate_many`."""
+        self._check_writable()
+
+        def single(step: Conditional, is_lost: bool) -> CheckResult:
+            result = self.check_and_mutate(table, *step, durability)
+            if result.success or not is_lost:
+                return result
+            if self._has_put(table, step.row, step.check.column, step.mutations):
+                return CheckResult(True)
+            raise _unknown(table, step.row)
+
+        if len(steps) == 1:
+            return super().check_and_mutate_many(table, steps, durability)
+        return ConditionalSteps(self._cluster, table, durability, single).run(steps)
 
     def _has_put(
         self, table: str, row: bytes, column: bytes, mutations: Sequence[Mutation]
@@ -290,6 +306,14 @@ class HBaseEngine(Engine):
             raise ReadOnly(
                 f"store '{self.location}' was opened for reading only", hint="open it for writing"
             )
+
+
+def _unknown(table: str, row: bytes) -> Timeout:
+    return Timeout(
+        f"whether the conditional write to row {row!r:.80} of table '{table}' was made is "
+        "not known: its answer was lost, and sent again its condition did not hold",
+        hint="read the row and decide",
+    )
 
 
 def _is_empty(start: bytes, stop: bytes) -> bool:
