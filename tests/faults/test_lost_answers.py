@@ -15,7 +15,7 @@ import pytest
 import webtable
 from tests.faults.proxy import Proxy
 from tests.faults.regions import RegionHand
-from webtable import Append, Check, Increment, Mutation, Put, Store
+from webtable import Append, Check, Conditional, Increment, Mutation, Put, Store
 from webtable.cluster.local_hbase import LocalHBase
 from webtable.errors import BatchError, RetryableError
 from webtable.store.hbase.location import parse_location
@@ -224,3 +224,17 @@ def test_puts_are_sent_wherever_the_region_went(scene: Scene) -> None:
     with pytest.raises(RetryableError, match="not known") as caught:
         scene.lose_answer(lambda: scene.behind.check_and_mutate(ROW, check, put), scene.move)
     assert caught.value.maybe_applied
+
+
+def test_of_many_conditional_steps_what_was_put_tells_which_were_made(scene: Scene) -> None:
+    rev = b"f:rev"
+    steps = [
+        Conditional(row, Check.absent(rev, unique=True), [Put(row, {rev: b"mine"})])
+        for row in (ROW, b"other")
+    ]
+    made = scene.lose_answer(lambda: scene.behind.check_and_mutate_many(steps), lambda: None)
+    assert list(map(bool, made)) == [True, True]
+    for row in (ROW, b"other"):
+        found = scene.calm.get(row)
+        assert found is not None
+        assert found.value(rev) == b"mine"
