@@ -193,7 +193,7 @@ def test_a_date_before_what_is_kept_says_so(live: LinkIndex) -> None:
         asked.outlinks("https://often.com/", NOW - 25 * DAY)
     assert error.value.hint == f"it is known since {encode_time(NOW - 20 * DAY)}"
     with pytest.raises(NotFound):
-        asked.changes("https://to.com/", (NOW - 350 * DAY, NOW - 310 * DAY))
+        asked.changes("https://to.com/", (NOW - 350 * DAY, NOW - 290 * DAY))
 
 
 def test_first_seen_is_as_far_back_as_links_are_kept(live: LinkIndex) -> None:

@@ -16,7 +16,7 @@ from webtable.links.cells import Words
 from webtable.links.cursors import cursor_of, number_of, parts_of
 from webtable.links.graph import LinkIndex
 from webtable.links.known import check_domain, check_known
-from webtable.links.past import NOT_KEPT, Kept, PageHistory, Past, words_for
+from webtable.links.past import NOT_KEPT, Kept, PageHistory, Past, identity_at, words_for
 from webtable.links.queries import LinkFrom, LinkQuestions, LinkTo
 from webtable.links.reading import Kind, LinkReader, batches
 from webtable.links.schema import url_of
@@ -27,6 +27,7 @@ from webtable.pages.keys import is_under
 __all__ = ["Change", "LinkHistory", "PastAnswer"]
 
 T = TypeVar("T")
+_AT_ONCE = 64
 Changed: TypeAlias = Literal["gained", "lost", "anchor", "rel"]
 
 
@@ -108,21 +109,19 @@ class LinkHistory:
         def found() -> Iterator[tuple[str, LinkTo]]:
             nonlocal not_kept
             sources = reader.sources(uri, start=start, kind=kind, with_gone=True)
-            for batch in batches((source.uri for source in sources), limit + 1):
-                histories = past.histories(list(map(url_of, batch)))
-                words = past.words_at(histories, url, as_of)
+            for batch in batches(sources, min(limit + 1, _AT_ONCE)):
+                urls = [url_of(source.uri) for source in batch]
+                words = past.words_at(urls, [source.words for source in batch], url, as_of)
                 not_kept += words.count(None)
-                linking = [
-                    (source, history, each)
-                    for source, history, each in zip(batch, histories, words, strict=True)
-                    if each
-                ]
-                seen = self._seen(past, url, [history for _, history, _ in linking])
-                for (source, history, each), times in zip(linking, seen, strict=True):
+                linking = [at for at, each in enumerate(words) if each]
+                live = [batch[at].is_live for at in linking]
+                seen = past.seen([urls[at] for at in linking], live, url)
+                for at, times in zip(linking, seen, strict=True):
+                    source = batch[at].uri
                     is_internal = self._index.domains.are_one(uri, source)
-                    for number, (rel, anchor) in enumerate(each):
+                    for number, (rel, anchor) in enumerate(words[at] or ()):
                         if source != start or number > shown:
-                            link = LinkTo(history.url, anchor, rel, is_internal, *times)
+                            link = LinkTo(urls[at], anchor, rel, is_internal, *map(_text, times))
                             yield cursor_of(source, b"%d" % number), link
 
         answer = bounded(found(), limit, explained)
@@ -130,15 +129,6 @@ class LinkHistory:
         if not answer.items and not_kept and kept.since is not None and as_of < kept.since:
             raise _too_early(f"links to {url}", as_of, kept.since)
         return PastAnswer(answer, kept, not_kept)
-
-    def _seen(
-        self, past: Past, url: str, histories: Sequence[PageHistory]
-    ) -> Iterator[tuple[str, str]]:
-        first, last = past.first_seen(histories, url), past.last_seen(histories, url)
-        for one, other in zip(first, last, strict=True):
-            assert one is not None
-            assert other is not None
-            yield encode_time(one), encode_time(other)
 
     def outlinks(
         self,
@@ -218,7 +208,7 @@ class LinkHistory:
                 for source in sources:
                     yield _Pair(target, source.uri)
 
-        answer = bounded(comparison.changes(pairs(), limit + 1), limit, explained)
+        answer = bounded(comparison.changes(pairs(), min(limit + 1, _AT_ONCE)), limit, explained)
         kept = past.kept()
         is_early = kept.since is not None and span[0] < kept.since
         if not answer.items and comparison.not_kept and is_early:
@@ -238,37 +228,33 @@ class _Comparison:
     def changes(self, pairs: Iterator[_Pair], size: int) -> Iterator[tuple[str, Change]]:
         """Yields the changes among pairs of pages, with cursors."""
         for batch in batches(pairs, size):
-            histories = self._past.histories([url_of(pair.source) for pair in batch])
+            urls = [url_of(pair.source) for pair in batch]
             moved = [
-                (pair, history)
-                for pair, history in zip(batch, histories, strict=True)
-                if self._may_differ(history)
+                (pair, url)
+                for pair, url, notes in zip(batch, urls, self._past.notes(urls), strict=True)
+                if len({identity_at(notes, second) for second in self._span}) > 1
             ]
-            # All texts at once; each is then asked for by itself.
-            self._past.texts(
-                (history, held)
-                for _, history in moved
-                for held in map(history.at, self._span)
-                if held is not None
-            )
-            for pair, history in moved:
+            histories = self._past.histories([url for _, url in moved])
+            for (pair, _), history in zip(moved, histories, strict=True):
                 change = self._change(pair, history)
                 if change is not None:
                     yield cursor_of(*pair), change
 
-    def _may_differ(self, history: PageHistory) -> bool:
-        """Whether a page has other links at the end of the time; notes where that is not known."""
-        before, behind = (history.at(second) for second in self._span)
-        if before is NOT_KEPT or behind is NOT_KEPT:
-            self.not_kept += 1
-            return False
-        return (before and before.version) != (behind and behind.version)
+    def _words(self, history: PageHistory, target: str) -> Iterator[tuple[Words, ...]]:
+        """Yields the words of the links to a target at both times."""
+        for second in self._span:
+            held = history.at(second)
+            if held is None:
+                yield ()
+            else:
+                yield words_for(self._past.texts([(history, held)])[0], target)
 
     def _change(self, pair: _Pair, history: PageHistory) -> Change | None:
+        if any(history.at(second) is NOT_KEPT for second in self._span):
+            self.not_kept += 1
+            return None
         target = url_of(pair.target)
-        before, behind = (
-            self._past.words_at([history], target, second)[0] or () for second in self._span
-        )
+        before, behind = self._words(history, target)
         if set(before) == set(behind):
             return None
         what: Changed = "gained" if not before else "lost" if not behind else "anchor"
@@ -300,6 +286,10 @@ class _Comparison:
                 break
             at = held.first
         return at
+
+
+def _text(seconds: int | None) -> str | None:
+    return None if seconds is None else encode_time(seconds)
 
 
 def _anchors(words: Sequence[Words]) -> str:

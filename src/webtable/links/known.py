@@ -24,8 +24,7 @@ def check_known(index: LinkIndex, url: str, reader: LinkReader) -> bytes:
         NotFound: it never was; names those that are near.
     """
     uri = uri_of(url)
-    found = index.table.get(page_row(uri), (schema.INCOUNT, schema.AT))
-    if found is None and next(reader.sources(uri, with_gone=True, most=1), None) is None:
+    if index.table.get(page_row(uri), (schema.INCOUNT,)) is None and not reader.is_named(uri):
         near = nearest(index, url)
         hint = "the nearest known ones: " + ", ".join(near) if near else "no pages are known"
         raise NotFound("page", url, hint=hint)

@@ -19,17 +19,15 @@ import msgspec
 from webtable.links.cells import Words
 from webtable.pages import schema
 from webtable.pages.bounded import Explained
-from webtable.pages.cells import decode_time
 from webtable.pages.history import CaptureNote, counting
 from webtable.pages.table import PageTable
 from webtable.pages.writing import LINKS, LINKS_OF, history_of, links_identity
-from webtable.store.model import RawCell, Row
 from webtable.store.scan import ALL_VERSIONS, Get
 
-__all__ = ["NOT_KEPT", "Held", "Kept", "PageHistory", "Past", "words_for"]
+__all__ = ["NOT_KEPT", "Held", "Kept", "PageHistory", "Past", "identity_at", "words_for"]
 
 _CAPTURES = schema.CAPTURES.encode()
-_STATUS, _FETCHED = b"metadata:status_code", b"metadata:fetched"
+_STATUS = b"metadata:status_code"
 _NO_LINKS = "-"
 _REMEMBERED = 4_096
 _REMEMBERED_BYTES = 8 * 1024 * 1024
@@ -101,8 +99,8 @@ class Past:
     def __init__(self, pages: PageTable, explained: Explained) -> None:
         self._pages = pages
         self._explained = explained
-        self._known: OrderedDict[str, PageHistory] = OrderedDict()
-        self._texts: dict[tuple[bytes, int | None], bytes] = {}
+        self._notes: OrderedDict[str, list[CaptureNote]] = OrderedDict()
+        self._texts: dict[tuple[bytes, int], bytes] = {}
         self._texts_bytes = 0
 
     def kept(self) -> Kept:
@@ -113,131 +111,153 @@ class Past:
         since = None if ttl is None else int(time.time()) - ttl
         return Kept(since, None if family.versions >= ALL_VERSIONS else family.versions)
 
-    def histories(self, urls: Sequence[str]) -> list[PageHistory]:
-        """Reads when each of some pages had which links."""
-        known = self._known
+    # Captures
+
+    def notes(self, urls: Sequence[str]) -> list[list[CaptureNote]]:
+        """Reads the captures of some pages that count, the oldest first."""
+        known = self._notes
         missing = [url for url in dict.fromkeys(urls) if url not in known]
-        rows = [self._pages.keys.row_key(url) for url in missing]
-        found = self._read(rows, _CAPTURES, LINKS_OF)
-        for url, row, cells in zip(missing, rows, found, strict=True):
-            history = history_of(Row(row, cells))
-            notes = counting(history.notes.values())
-            known[url] = PageHistory(url, row, notes, _held(notes, history.links))
+        if missing:
+            rows = [self._pages.keys.row_key(url) for url in missing]
+            found = self._pages.rows.table.get_many(rows, (_CAPTURES,))
+            self._explained.rows += len(rows)
+            for url, row in zip(missing, found, strict=True):
+                known[url] = counting(history_of(row).notes.values())
         answer = [known[url] for url in urls]
         while len(known) > _REMEMBERED:
             known.popitem(last=False)
         return answer
 
-    def _read(self, rows: Sequence[bytes], *columns: bytes) -> list[list[RawCell]]:
-        """Reads the cells of some columns, all versions.
-
-        An embedded store reads one column of many rows much faster than several. What is written
-        meanwhile is then seen in the later ones only: so the captures come first, since a version
-        without its capture changes nothing.
-        """
-        self._explained.rows += len(rows)
-        table = self._pages.rows.table
-        is_embedded = self._pages.store.capabilities.atomic_commits
-        groups = [(column,) for column in columns] if is_embedded else [columns]
-        cells: list[list[RawCell]] = [[] for _ in rows]
-        for group in groups:
-            found = table.get_many(rows, group, versions=ALL_VERSIONS)
-            for each, row in zip(cells, found, strict=True):
-                each += () if row is None else row.raw_cells
-        return cells
-
-    def notes(self, urls: Sequence[str]) -> list[list[CaptureNote]]:
-        """Reads the captures of some pages that count, the oldest first."""
-        rows = [self._pages.keys.row_key(url) for url in urls]
-        found = self._read(rows, _CAPTURES)
-        return [
-            counting(history_of(Row(row, cells)).notes.values())
-            for row, cells in zip(rows, found, strict=True)
-        ]
-
     def statuses(self, urls: Sequence[str], as_of: int | None = None) -> list[int | None]:
         """Reads with which status pages answered at a second, or last; None: not captured yet."""
         if as_of is not None:
-            return [_status_at(notes, as_of) for notes in self.notes(urls)]
+            taken = [_taken_at(notes, as_of) for notes in self.notes(urls)]
+            return [None if note is None else note.status for note in taken]
         rows = [self._pages.keys.row_key(url) for url in urls]
         found = self._pages.rows.table.get_many(rows, (_STATUS,))
         self._explained.rows += len(rows)
         return [None if row is None else int(row.value(_STATUS) or 0) for row in found]
 
+    # Versions of links
+
+    def histories(self, urls: Sequence[str]) -> list[PageHistory]:
+        """Reads when each of some pages had which links.
+
+        The captures are read first: a version that is written meanwhile changes nothing as long as
+        its capture is not known.
+        """
+        notes = self.notes(urls)
+        rows = [self._pages.keys.row_key(url) for url in urls]
+        versions = self._versions(rows)
+        return [
+            PageHistory(url, row, mine, _held(mine, held))
+            for url, row, mine, held in zip(urls, rows, notes, versions, strict=True)
+        ]
+
+    def _versions(self, rows: Sequence[bytes]) -> list[dict[int, str]]:
+        """Reads which versions of links there are, and keeps the texts of the newest."""
+        if not rows:
+            return []
+        if self._texts_bytes > _REMEMBERED_BYTES:
+            self._texts.clear()
+            self._texts_bytes = 0
+        table = self._pages.rows.table
+        found = table.get_many(rows, (LINKS, LINKS_OF), versions=_FEW_VERSIONS)
+        self._explained.rows += len(rows)
+        versions = [history_of(row).links for row in found]
+        for name, row in zip(rows, found, strict=True):
+            for column, timestamp, text, _ in () if row is None else row.raw_cells:
+                if column == LINKS:
+                    self._keep(name, timestamp // 1000, text)
+        many = [at for at, mine in enumerate(versions) if len(mine) == _FEW_VERSIONS]
+        if many:
+            asked = [rows[at] for at in many]
+            more = table.get_many(asked, (LINKS_OF,), versions=ALL_VERSIONS)
+            self._explained.rows += len(many)
+            for at, row in zip(many, more, strict=True):
+                versions[at] = history_of(row).links
+        return versions
+
+    def _keep(self, row: bytes, version: int, text: bytes) -> None:
+        self._texts[row, version] = text
+        self._texts_bytes += len(text)
+
     def texts(self, wanted: Iterable[tuple[PageHistory, Held]]) -> list[bytes]:
         """Reads the links of some pages as they were: a line a link."""
         asked = [(history.row, held.version) for history, held in wanted]
         known = self._texts
-        missing = dict.fromkeys(each for each in asked if each not in known)
         gets = {
             (row, version): Get(row, (LINKS,), 1, (version * 1000, version * 1000 + 1))
-            for row, version in missing
-            if version is not None
+            for row, version in asked
+            if version is not None and (row, version) not in known
         }
-        if self._texts_bytes > _REMEMBERED_BYTES:
-            self._texts = known = {each: known[each] for each in asked if each in known}
-            self._texts_bytes = sum(map(len, known.values()))
-        found = self._pages.rows.table.get_many(gets.values())
-        self._explained.rows += len(gets)
-        for place, each in zip(gets, found, strict=True):
-            known[place] = b"" if each is None else each.value(LINKS) or b""
-            self._texts_bytes += len(known[place])
+        if gets:
+            found = self._pages.rows.table.get_many(gets.values())
+            self._explained.rows += len(gets)
+            for (row, version), each in zip(gets, found, strict=True):
+                self._keep(row, version, b"" if each is None else each.value(LINKS) or b"")
         return [b"" if version is None else known[row, version] for row, version in asked]
 
+    # Links to a target
+
     def words_at(
-        self, histories: Sequence[PageHistory], target: str, second: int
+        self,
+        urls: Sequence[str],
+        now: Sequence[tuple[Words, ...]],
+        target: str,
+        second: int,
     ) -> list[tuple[Words, ...] | None]:
         """Returns with which words pages linked to a target at a second.
 
         Nothing where one did not, or was not captured by then; None where it is not known.
+
+        Args:
+            now: with which words they link there now.
         """
-        held = [history.at(second) for history in histories]
-        known = [
-            (history, each)
-            for history, each in zip(histories, held, strict=True)
-            if each is not None and each is not NOT_KEPT
-        ]
-        texts = iter(self.texts(known))
         answer: list[tuple[Words, ...] | None] = []
-        for each in held:
-            if each is None:
+        moved = []
+        for at, notes in enumerate(self.notes(urls)):
+            identity = identity_at(notes, second)
+            if identity == _NO_LINKS:
                 answer.append(())
             else:
-                answer.append(None if each is NOT_KEPT else words_for(next(texts), target))
+                answer.append(now[at])
+                if identity != links_identity(notes[-1]):
+                    moved.append(at)
+        histories = self.histories([urls[at] for at in moved])
+        held = [history.at(second) for history in histories]
+        known = [
+            (at, history, each)
+            for at, history, each in zip(moved, histories, held, strict=True)
+            if each is not None and each is not NOT_KEPT
+        ]
+        for at in moved:
+            answer[at] = None
+        texts = self.texts((history, each) for _, history, each in known)
+        for (at, _, _), text in zip(known, texts, strict=True):
+            answer[at] = words_for(text, target)
         return answer
 
-    def seen(self, urls: Sequence[str], target: str) -> list[tuple[int | None, int | None]]:
-        """Returns when pages that link to a target now were first and last seen to do so."""
-        rows = [self._pages.keys.row_key(url) for url in urls]
-        table = self._pages.rows.table
-        self._explained.rows += len(rows)
-        newest = [
-            None if row is None else decode_time((row.value(_FETCHED) or b"").decode())
-            for row in table.get_many(rows, (_FETCHED,))
-        ]
-        # Few pages have more versions than these.
-        found = table.get_many(rows, (LINKS,), versions=_FEW_VERSIONS)
-        first: list[int | None] = []
-        many: list[int] = []
-        for at, row in enumerate(found):
-            versions = () if row is None else row.raw_cells
-            if len(versions) == _FEW_VERSIONS:
-                many.append(at)
-            having = (time for _, time, text, _ in reversed(versions) if has_link(text, target))
-            since = next(having, None)
-            first.append(None if since is None else since // 1000)
-        earliest = self.first_seen(self.histories([urls[at] for at in many]), target)
-        for at, since in zip(many, earliest, strict=True):
-            first[at] = since
-        return list(zip(first, newest, strict=True))
+    def seen(
+        self, urls: Sequence[str], live: Sequence[bool], target: str
+    ) -> list[tuple[int | None, int | None]]:
+        """Returns when pages were first and last seen to link to a target.
 
-    def first_seen(self, histories: Sequence[PageHistory], target: str) -> list[int | None]:
-        """Returns when pages were first seen to link to a target; None where never."""
-        return self._seen(histories, target, is_last=False)
-
-    def last_seen(self, histories: Sequence[PageHistory], target: str) -> list[int | None]:
-        """Returns when pages were last seen to link to a target; None where never."""
-        return self._seen(histories, target, is_last=True)
+        Args:
+            live: whether they do now.
+        """
+        times: list[tuple[int | None, int | None]] = []
+        moved = []
+        for at, notes in enumerate(self.notes(urls)):
+            is_same = len({links_identity(note) for note in notes}) == 1
+            times.append((notes[0].time, notes[-1].time) if is_same and live[at] else (None, None))
+            if not is_same:
+                moved.append(at)
+        histories = self.histories([urls[at] for at in moved])
+        first, last = (self._seen(histories, target, is_last=each) for each in (False, True))
+        for at, since, until in zip(moved, first, last, strict=True):
+            times[at] = since, until
+        return times
 
     def _seen(
         self, histories: Sequence[PageHistory], target: str, *, is_last: bool
@@ -260,9 +280,15 @@ class Past:
         raise AssertionError
 
 
-def _status_at(notes: Sequence[CaptureNote], second: int) -> int | None:
+def _taken_at(notes: Sequence[CaptureNote], second: int) -> CaptureNote | None:
     at = bisect.bisect_right(notes, second, key=lambda note: note.time)
-    return notes[at - 1].status if at else None
+    return notes[at - 1] if at else None
+
+
+def identity_at(notes: Sequence[CaptureNote], second: int) -> str:
+    """Returns whose links a page had at a second; two that are equal are the same links."""
+    taken = _taken_at(notes, second)
+    return _NO_LINKS if taken is None else links_identity(taken)
 
 
 def _held(notes: Sequence[CaptureNote], versions: dict[int, str]) -> list[Held]:

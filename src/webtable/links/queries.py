@@ -299,7 +299,8 @@ def _times(
     past: Past, url: str, sources: Sequence[Source]
 ) -> Iterator[tuple[str | None, str | None]]:
     """Yields when pages that link to one now were first and last seen to do so."""
-    for first, last in past.seen([url_of(source.uri) for source in sources], url):
+    urls = [url_of(source.uri) for source in sources]
+    for first, last in past.seen(urls, [True] * len(urls), url):
         yield _text(first), _text(last)
 
 

@@ -102,6 +102,10 @@ class LinkReader:
             )
         return answer
 
+    def is_named(self, uri: bytes) -> bool:
+        """Whether a page links to one, or did once."""
+        return next(self.sources(uri, with_gone=True, most=1), None) is not None
+
     def has_source(self, uri: bytes, kind: Kind) -> bool:
         """Whether a page links to one."""
         return next(self.sources(uri, kind=kind, most=1), None) is not None
