@@ -111,7 +111,9 @@ class RocksAdmin:
                     is_marked=schema.name in entry.marked or self._database.read_only,
                 ),
             )
-            self._database.compress(column_family, schema.compression)
+            # An encoding of keys says that the values are small.
+            is_bulky = schema.data_block_encoding == "NONE"
+            self._database.compress(column_family, schema.compression, is_bulky=is_bulky)
             rocks, handle = self._database.family(column_family)
             families[schema.name.encode()] = OpenFamily(schema, rocks, handle, notes)
         return OpenTable(entry, families)

@@ -46,6 +46,7 @@ _WAL_LIMIT = 128 * _MIB  # what opening after a crash has to replay at most
 _BLOCK_CACHE = 64 * _MIB
 _BLOCK_SIZE = 16 * 1024
 _FAMILY_BUFFER = 64 * _MIB
+_BULKY = {"write_buffer_size": str(_WAL_LIMIT), "level0_file_num_compaction_trigger": "12"}
 
 # RocksDB lacks some, and with zlib this build writes plain blocks; the nearest one stands in for
 # those. The schema keeps what was asked for.
@@ -185,11 +186,17 @@ class Database:
         """Creates a RocksDB column family."""
         self._root.create_column_family(name, self._family_options()).close()
 
-    def compress(self, name: str, compression: Compression) -> None:
-        """Chooses how the files that are written from now on are compressed."""
+    def compress(self, name: str, compression: Compression, *, is_bulky: bool = False) -> None:
+        """Chooses how the files that are written from now on are compressed.
+
+        Args:
+            is_bulky: whether the values are large. To merge their files seldom, and fewer of
+                them, costs reads a little and saves most of the work of loading.
+        """
         wanted = _COMPRESSION[compression]
         if not self.read_only and self._compressions.get(name, _COMPRESSION["NONE"]) != wanted:
-            self.family(name)[0].set_options({"compression": wanted})
+            more = _BULKY if is_bulky else {}
+            self.family(name)[0].set_options({"compression": wanted, **more})
             self._compressions[name] = wanted
 
     def drop_family(self, name: str) -> None:
