@@ -81,7 +81,7 @@ def normal(printed: str) -> str:
     closes a bracket; both are put back. Its last prompts are left out.
     """
     text = re.sub(r"Took [0-9.]+ seconds *\n?", "Took X seconds\n", printed)
-    text = re.sub(r"(evictedBlocks|maxCacheSize)=\d+", r"\1=X", text)
+    text = without_figures(text)
     lines: list[str] = []
     for line in text.splitlines():
         before = re.match(r"hbase:(\d+):([1-9]\d*)\* ", lines[-1]) if lines else None
@@ -92,6 +92,12 @@ def normal(printed: str) -> str:
     while lines and not PROMPT.sub("", lines[-1]):
         lines.pop()
     return "\n".join(lines) + "\n"
+
+
+def without_figures(printed: str) -> str:
+    """Returns what was printed without the dates of snapshots and the sizes of caches."""
+    text = re.sub(r"\(\d{4}-\d\d-\d\d [\d:]{8} [\w+-]+\)", "(X)", printed)
+    return re.sub(r"(evictedBlocks|maxCacheSize)=\d+", r"\1=X", text)
 
 
 def _assemble(folder: Path) -> None:

@@ -19,8 +19,8 @@ from tools.record_shell import normal, script_of
 from webtable import Switch
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "shell"
-OF_A_CLUSTER = "cluster"
-TRANSCRIPTS = sorted({path.stem for path in GOLDEN.glob("*.txt")} - {OF_A_CLUSTER})
+OF_A_CLUSTER = {"cluster", "snapshots"}
+TRANSCRIPTS = sorted({path.stem for path in GOLDEN.glob("*.txt")} - OF_A_CLUSTER)
 SWITCHES: tuple[Switch, ...] = get_args(Switch)
 
 
@@ -44,10 +44,11 @@ def test_a_script_prints_what_hbase_prints(
 
 
 @pytest.mark.hbase
+@pytest.mark.parametrize("name", sorted(OF_A_CLUSTER))
 def test_what_only_a_cluster_has_prints_what_hbase_prints(
-    hbase_location: str, capsys: pytest.CaptureFixture[str]
+    name: str, hbase_location: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    expected = (GOLDEN / f"{OF_A_CLUSTER}.txt").read_text(encoding="utf-8")
+    expected = (GOLDEN / f"{name}.txt").read_text(encoding="utf-8")
     expected = expected.replace("golden_", f"g{secrets.token_hex(4)}_")
     with webtable.open(hbase_location) as store:
         expected = expected.replace("<server>", store.admin.servers()[0].name)

@@ -211,7 +211,13 @@ class Admin(ClusterAdmin, ABC):
 
     @abstractmethod
     def take_snapshot(
-        self, name: str, table: str, *, flush: bool = True, ttl_seconds: int | None = None
+        self,
+        name: str,
+        table: str,
+        *,
+        flush: bool = True,
+        ttl_seconds: int | None = None,
+        max_file_size: int | None = None,
     ) -> None:
         """Keeps a table as it is now under a name, next to no room taken at first.
 
@@ -220,24 +226,39 @@ class Admin(ClusterAdmin, ABC):
         Args:
             flush: write what is in memory to files first; else it is not in the snapshot.
             ttl_seconds: after this time the cluster removes it.
+            max_file_size: tables that are made of it get this MAX_FILESIZE.
 
         Raises:
             AlreadyExists: there is one of that name; names are the whole cluster's.
         """
 
     @abstractmethod
-    def restore_snapshot(self, name: str) -> None:
+    def restore_snapshot(self, name: str, *, with_permissions: bool = False) -> None:
         """Makes the table what it was, schema and regions too; it stays disabled.
 
         What was written since is lost. A table that was dropped is made again, and enabled.
+
+        Args:
+            with_permissions: also who may do what with it, where the cluster looks at that.
 
         Raises:
             InvalidRequest: the table is enabled.
         """
 
     @abstractmethod
-    def clone_snapshot(self, name: str, table: str) -> None:
+    def clone_snapshot(
+        self,
+        name: str,
+        table: str,
+        *,
+        with_permissions: bool = False,
+        file_tracker: str | None = None,
+    ) -> None:
         """Makes a new table of a snapshot, enabled; files are shared until they are rewritten.
+
+        Args:
+            with_permissions: also who may do what with it, where the cluster looks at that.
+            file_tracker: how HBase shall keep the list of its files, such as FILE.
 
         Raises:
             TableExists: there is a table of that name.

@@ -18,35 +18,51 @@ def snapshot(session: Session, table: Value, name: Value, options: Value = None)
 
     snapshot 'webtable', 'webtable_before_load'
     snapshot 'webtable', 'webtable_before_load', {TTL => 86400}
-    snapshot 'webtable', 'webtable_before_load', {SKIP_FLUSH => true}
+    snapshot 'webtable', 'webtable_before_load', {SKIP_FLUSH => true, MAX_FILESIZE => 4294967296}
     """
     given = {} if options is None else to_hash(options, "the options")
-    check_keys("snapshot", given, {"SKIP_FLUSH", "TTL"})
+    check_keys("snapshot", given, {"MAX_FILESIZE", "SKIP_FLUSH", "TTL"})
     session.store.admin.take_snapshot(
         to_text(name, "the snapshot's name"),
         to_text(table, "the table's name"),
         flush=not to_bool(given.get("SKIP_FLUSH", False), "SKIP_FLUSH"),
         ttl_seconds=to_int(given["TTL"], "TTL") if "TTL" in given else None,
+        max_file_size=to_int(given["MAX_FILESIZE"], "MAX_FILESIZE")
+        if "MAX_FILESIZE" in given
+        else None,
     )
     return None if options is None else [options]
 
 
-def clone_snapshot(session: Session, name: Value, table: Value) -> None:
+def clone_snapshot(session: Session, name: Value, table: Value, options: Value = None) -> None:
     """Makes a new table of a snapshot.
 
     clone_snapshot 'webtable_before_load', 'webtable_copy'
+    clone_snapshot 'webtable_before_load', 'webtable_copy', {RESTORE_ACL => true}
+    clone_snapshot 'webtable_before_load', 'webtable_copy', {CLONE_SFT => 'FILE'}
     """
+    given = {} if options is None else to_hash(options, "the options")
+    check_keys("clone_snapshot", given, {"CLONE_SFT", "RESTORE_ACL"})
     session.store.admin.clone_snapshot(
-        to_text(name, "the snapshot's name"), to_text(table, "the table's name")
+        to_text(name, "the snapshot's name"),
+        to_text(table, "the table's name"),
+        with_permissions=to_bool(given.get("RESTORE_ACL", False), "RESTORE_ACL"),
+        file_tracker=to_text(given["CLONE_SFT"], "CLONE_SFT") if "CLONE_SFT" in given else None,
     )
 
 
-def restore_snapshot(session: Session, name: Value) -> None:
+def restore_snapshot(session: Session, name: Value, options: Value = None) -> None:
     """Makes a table what it was; the table must be disabled, and stays so.
 
     restore_snapshot 'webtable_before_load'
+    restore_snapshot 'webtable_before_load', {RESTORE_ACL => true}
     """
-    session.store.admin.restore_snapshot(to_text(name, "the snapshot's name"))
+    given = {} if options is None else to_hash(options, "the options")
+    check_keys("restore_snapshot", given, {"RESTORE_ACL"})
+    session.store.admin.restore_snapshot(
+        to_text(name, "the snapshot's name"),
+        with_permissions=to_bool(given.get("RESTORE_ACL", False), "RESTORE_ACL"),
+    )
 
 
 def delete_snapshot(session: Session, name: Value) -> None:

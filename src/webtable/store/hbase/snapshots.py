@@ -43,15 +43,19 @@ class SnapshotWork(RegionWork):
         return sorted(found)
 
     def take_snapshot(
-        self, name: str, table: str, *, flush: bool = True, ttl_seconds: int | None = None
+        self,
+        name: str,
+        table: str,
+        *,
+        flush: bool = True,
+        ttl_seconds: int | None = None,
+        max_file_size: int | None = None,
     ) -> None:
         """Takes a snapshot; see `Admin.take_snapshot`."""
         self._check_writable()
         check_snapshot_name(name)
-        if ttl_seconds is not None and not 0 < ttl_seconds < _FOREVER:
-            raise InvalidRequest(
-                f"time to live {ttl_seconds} is out of range", hint=f"from 1 to {_FOREVER - 1} s"
-            )
+        _check_within("time to live", ttl_seconds, _FOREVER - 1)
+        _check_within("largest size of files", max_file_size, (1 << 63) - 1)
         enabled = self.is_enabled(table)
         attempts = self._attempts(table)
         if any(each.name == name for each in self._completed(attempts)):
@@ -62,6 +66,7 @@ class SnapshotWork(RegionWork):
             table=self._full(table).decode(),
             type=(kinds.FLUSH if flush else kinds.SKIPFLUSH) if enabled else kinds.DISABLED,
             ttl=ttl_seconds,
+            max_file_size=max_file_size,
         )
         request = master_pb2.SnapshotRequest(
             snapshot=described, nonce_group=self._cluster.nonce_group, nonce=self._cluster.nonce()
@@ -111,7 +116,7 @@ class SnapshotWork(RegionWork):
         ):
             wait_for(is_done, attempts, what)
 
-    def restore_snapshot(self, name: str) -> None:
+    def restore_snapshot(self, name: str, *, with_permissions: bool = False) -> None:
         """Restores a table from a snapshot; see `Admin.restore_snapshot`."""
         self._check_writable()
         snapshot = self._snapshot(name)
@@ -119,16 +124,23 @@ class SnapshotWork(RegionWork):
         try:
             is_enabled = self.is_enabled(snapshot.table)
         except TableNotFound:
-            self._restore(snapshot, snapshot.table)
+            self._restore(snapshot, snapshot.table, with_permissions=with_permissions)
             return
         if is_enabled:
             raise InvalidRequest(
                 f"table '{snapshot.table}' is enabled, so snapshot '{name}' cannot be restored",
                 hint="disable it first; what was written since the snapshot will be lost",
             )
-        self._restore(snapshot, snapshot.table)
+        self._restore(snapshot, snapshot.table, with_permissions=with_permissions)
 
-    def clone_snapshot(self, name: str, table: str) -> None:
+    def clone_snapshot(
+        self,
+        name: str,
+        table: str,
+        *,
+        with_permissions: bool = False,
+        file_tracker: str | None = None,
+    ) -> None:
         """Makes a new table of a snapshot; see `Admin.clone_snapshot`."""
         self._check_writable()
         snapshot = self._snapshot(name)
@@ -140,7 +152,7 @@ class SnapshotWork(RegionWork):
         if state is not None:
             raise TableExists(table)
         self._ensure_namespace(table, self._attempts(table))
-        self._restore(snapshot, table)
+        self._restore(snapshot, table, with_permissions=with_permissions, file_tracker=file_tracker)
 
     def delete_snapshot(self, name: str) -> None:
         """Removes a snapshot; see `Admin.delete_snapshot`."""
@@ -157,9 +169,18 @@ class SnapshotWork(RegionWork):
         with on_refusal("SnapshotDoesNotExistException", gone):
             self._call("DeleteSnapshot", request, kind, attempts)
 
-    def _restore(self, snapshot: Snapshot, table: str) -> None:
+    def _restore(
+        self,
+        snapshot: Snapshot,
+        table: str,
+        *,
+        with_permissions: bool = False,
+        file_tracker: str | None = None,
+    ) -> None:
         full = self._full(table)
-        request = master_pb2.RestoreSnapshotRequest()
+        request = master_pb2.RestoreSnapshotRequest(
+            restoreACL=with_permissions, customSFT=file_tracker
+        )
         request.snapshot.name = snapshot.name
         request.snapshot.table = full.decode()
         kind = master_pb2.RestoreSnapshotResponse
@@ -181,3 +202,8 @@ class SnapshotWork(RegionWork):
 
 
 _FOREVER = 2**31 - 1
+
+
+def _check_within(what: str, value: int | None, most: int) -> None:
+    if value is not None and not 0 < value <= most:
+        raise InvalidRequest(f"{what} {value} is out of range", hint=f"from 1 to {most}")

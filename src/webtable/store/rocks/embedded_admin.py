@@ -284,14 +284,27 @@ class EmbeddedAdmin(Admin):
         raise _no_snapshots()
 
     def take_snapshot(
-        self, name: str, table: str, *, flush: bool = True, ttl_seconds: int | None = None
+        self,
+        name: str,
+        table: str,
+        *,
+        flush: bool = True,
+        ttl_seconds: int | None = None,
+        max_file_size: int | None = None,
     ) -> None:
         raise _no_snapshots()
 
-    def restore_snapshot(self, name: str) -> None:
+    def restore_snapshot(self, name: str, *, with_permissions: bool = False) -> None:
         raise _no_snapshots()
 
-    def clone_snapshot(self, name: str, table: str) -> None:
+    def clone_snapshot(
+        self,
+        name: str,
+        table: str,
+        *,
+        with_permissions: bool = False,
+        file_tracker: str | None = None,
+    ) -> None:
         raise _no_snapshots()
 
     def delete_snapshot(self, name: str) -> None:

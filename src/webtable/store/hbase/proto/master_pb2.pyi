@@ -326,7 +326,7 @@ class SetBalancerRunningResponse(_message.Message):
     def __init__(self, prev_balance_value: _Optional[bool] = ...) -> None: ...
 
 class SnapshotDescription(_message.Message):
-    __slots__ = ("name", "table", "creation_time", "type", "version", "owner", "ttl")
+    __slots__ = ("name", "table", "creation_time", "type", "version", "owner", "ttl", "max_file_size")
     class Type(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = ()
         DISABLED: _ClassVar[SnapshotDescription.Type]
@@ -342,6 +342,7 @@ class SnapshotDescription(_message.Message):
     VERSION_FIELD_NUMBER: _ClassVar[int]
     OWNER_FIELD_NUMBER: _ClassVar[int]
     TTL_FIELD_NUMBER: _ClassVar[int]
+    MAX_FILE_SIZE_FIELD_NUMBER: _ClassVar[int]
     name: str
     table: str
     creation_time: int
@@ -349,7 +350,8 @@ class SnapshotDescription(_message.Message):
     version: int
     owner: str
     ttl: int
-    def __init__(self, name: _Optional[str] = ..., table: _Optional[str] = ..., creation_time: _Optional[int] = ..., type: _Optional[_Union[SnapshotDescription.Type, str]] = ..., version: _Optional[int] = ..., owner: _Optional[str] = ..., ttl: _Optional[int] = ...) -> None: ...
+    max_file_size: int
+    def __init__(self, name: _Optional[str] = ..., table: _Optional[str] = ..., creation_time: _Optional[int] = ..., type: _Optional[_Union[SnapshotDescription.Type, str]] = ..., version: _Optional[int] = ..., owner: _Optional[str] = ..., ttl: _Optional[int] = ..., max_file_size: _Optional[int] = ...) -> None: ...
 
 class SnapshotRequest(_message.Message):
     __slots__ = ("snapshot", "nonce_group", "nonce")
@@ -402,14 +404,18 @@ class DeleteSnapshotResponse(_message.Message):
     def __init__(self) -> None: ...
 
 class RestoreSnapshotRequest(_message.Message):
-    __slots__ = ("snapshot", "nonce_group", "nonce")
+    __slots__ = ("snapshot", "nonce_group", "nonce", "restoreACL", "customSFT")
     SNAPSHOT_FIELD_NUMBER: _ClassVar[int]
     NONCE_GROUP_FIELD_NUMBER: _ClassVar[int]
     NONCE_FIELD_NUMBER: _ClassVar[int]
+    RESTOREACL_FIELD_NUMBER: _ClassVar[int]
+    CUSTOMSFT_FIELD_NUMBER: _ClassVar[int]
     snapshot: SnapshotDescription
     nonce_group: int
     nonce: int
-    def __init__(self, snapshot: _Optional[_Union[SnapshotDescription, _Mapping]] = ..., nonce_group: _Optional[int] = ..., nonce: _Optional[int] = ...) -> None: ...
+    restoreACL: bool
+    customSFT: str
+    def __init__(self, snapshot: _Optional[_Union[SnapshotDescription, _Mapping]] = ..., nonce_group: _Optional[int] = ..., nonce: _Optional[int] = ..., restoreACL: _Optional[bool] = ..., customSFT: _Optional[str] = ...) -> None: ...
 
 class RestoreSnapshotResponse(_message.Message):
     __slots__ = ("proc_id",)
