@@ -200,7 +200,7 @@ def test_lines_come_back_sorted(
     assert list(sorter.lines()) == sorted(lines)
 
 
-_WORDS = st.text(st.characters(exclude_characters="\t\n", exclude_categories=("Cs",)), max_size=6)
+_WORDS = st.text(st.characters(codec="utf-8", exclude_characters="\t\n"), max_size=6)
 _TEXTS = st.lists(
     st.tuples(st.sampled_from(["https://a.com/", "http://a.com/", "https://b.com/x"]), _WORDS)
 ).map(lambda links: "\n".join(f"{url}\t\t{words}" for url, words in sorted(links)))

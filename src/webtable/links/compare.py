@@ -39,6 +39,7 @@ class Finding(NamedTuple):
         name: the URI whose row it is in, or the domain.
         source: of a link that is wrong.
         shard: in which it stands.
+        domain: in which a member stands.
     """
 
     kind: Kind
@@ -46,6 +47,7 @@ class Finding(NamedTuple):
     what: str
     source: bytes = b""
     shard: int = 0
+    domain: bytes = b""
 
 
 Tell: TypeAlias = Callable[[Finding], None]
@@ -255,8 +257,9 @@ def compare_domains(index: LinkIndex, members: Sorter, tell: Tell) -> int:
         here += is_here
         total += is_here
         if is_here != (stored == b"+"):
-            domain = shard_row[:-2].decode()
-            what = f"domain {domain} lacks it" if is_here else f"domain {domain} should not have it"
-            tell(Finding("member", key[row_end:], what, shard=int(shard_row[-1:], 16)))
+            domain, shard = shard_row[:-2], int(shard_row[-1:], 16)
+            what = "lacks it" if is_here else "should not have it"
+            what = f"domain {domain.decode()} {what}"
+            tell(Finding("member", key[row_end:], what, shard=shard, domain=domain))
     end()
     return total

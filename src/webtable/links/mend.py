@@ -36,6 +36,7 @@ class Mender:
         self._index = index
         rows = index.rows
         self._shards = ShardWriter(index.table, PAGE_CELLS, rows.clock, rows.new_token)
+        self._domains = ShardWriter(index.table, DOMAIN_CELLS, rows.clock, rows.new_token)
         self._exporter = Exporter(index)
 
     def mend(self, findings: Sequence[Finding]) -> None:
@@ -62,14 +63,31 @@ class Mender:
         self._exporter.export(sorted({each.name for each in findings if each.kind != "domain"}))
         for uri in sorted({each.name for each in findings if each.kind == "rank"}):
             self._index.rows.write(schema.page_row(uri), Change(renew=True))
-        for row in sorted({self._domain_row(each) for each in findings}):
+        homes = {self._home(each.name) for each in findings if each.kind != "domain"}
+        self._domains.write(self._strays(findings))
+        found = {_domain_row(each) for each in findings if each.kind in ("member", "domain")}
+        for row in sorted(homes | found):
             self._recount(row, DOMAIN_CELLS)
 
-    def _domain_row(self, finding: Finding) -> bytes:
-        if finding.kind == "domain":
-            return schema.shard_row(b"d:", finding.name, finding.shard)
-        shard = schema.shard_of(finding.name, self._index.shards)
-        return schema.shard_row(b"d:", self._index.domains.of(finding.name), shard)
+    def _home(self, uri: bytes) -> bytes:
+        """Returns the row of a domain in which a URI belongs."""
+        index = self._index
+        shard = schema.shard_of(uri, index.shards)
+        return schema.shard_row(b"d:", index.domains.of(uri), shard)
+
+    def _strays(self, findings: Sequence[Finding]) -> dict[bytes, list[State]]:
+        """Returns what ends URIs in rows of domains where they do not belong."""
+        strays = [
+            each
+            for each in findings
+            if each.kind == "member" and _domain_row(each) != self._home(each.name)
+        ]
+        refreshed = self._refresh({each.name for each in strays})
+        states: dict[bytes, list[State]] = {}
+        for each in strays:
+            state = State(each.name, GONE, refreshed[each.name].guard)
+            states.setdefault(_domain_row(each), []).append(state)
+        return states
 
     # Sources
 
@@ -160,6 +178,12 @@ class _Refresh:
             schema.AT: b"%d" % max(at, source.revision),
         }
         return Change(put=put)
+
+
+def _domain_row(finding: Finding) -> bytes:
+    """Returns the row of a domain that a finding is about."""
+    domain = finding.name if finding.kind == "domain" else finding.domain
+    return schema.shard_row(b"d:", domain, finding.shard)
 
 
 def _number(value: bytes | None) -> int:

@@ -161,7 +161,8 @@ def _check_numbers(
                 tell(Finding("rank", uri, f"{each.name} lacks it"))
         if is_here != (member is not None and member.value(schema.MEMBER + uri) == b"+"):
             what = "its domain lacks it" if is_here else "its domain should not have it"
-            tell(Finding("member", uri, what, shard=schema.shard_of(uri, shards)))
+            domain = index.domains.of(uri)
+            tell(Finding("member", uri, what, shard=schema.shard_of(uri, shards), domain=domain))
         page = stored.get(uri)
         if page is not None and (page.inlinks != number or page.counted != number):
             told = page.inlinks if page.inlinks != number else page.counted
