@@ -8,12 +8,13 @@ links to would otherwise move its rank with every batch.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 
 from webtable.links import schema
 from webtable.links.cells import GONE, decode_uris, encode_uris, live_values
 from webtable.links.exporter import HERE, Drained, Exported, TellPage
 from webtable.links.graph import LinkIndex
-from webtable.links.journal import Newest, TakeIn, View
+from webtable.links.journal import Newest, TakeIn, View, read_rows
 from webtable.pages.hooks import LinksChange
 from webtable.records.index import Change, RowState, commit_lock
 from webtable.records.index_writer import Writer
@@ -82,9 +83,8 @@ class Committer:
         self, changes: Sequence[LinksChange]
     ) -> tuple[list[tuple[View, Mapping[bytes, bytes]]], Writes]:
         now = self._index.rows.clock.now_ms()
-        decisions = [
+        decided = [
             TakeIn(
-                self._index.table,
                 schema.uri_of(change.url),
                 None if change.links is None else Newest(now, change.links),
                 {target for text in change.earlier for target in live_values(text)},
@@ -92,10 +92,12 @@ class Committer:
             )
             for change in changes
         ]
-        items = [(schema.page_row(each.uri), each) for each in decisions]
-        revisions, writes = Writer(self._index.rows).plan(items)
+        decisions = {schema.page_row(each.uri): each for each in decided}
+        writer = Writer(self._index.rows)
+        writer.before = partial(read_rows, self._index.table, decisions)
+        revisions, writes = writer.plan(list(decisions.items()))
         views = []
-        for each, revision in zip(decisions, revisions, strict=True):
+        for each, revision in zip(decided, revisions, strict=True):
             assert revision is None or isinstance(revision, int)
             views.append((each.view(revision), each.before))
         return views, writes

@@ -64,9 +64,7 @@ class Exporter:
         self._index = index
         self._clock = index.rows.clock
         self._updater = Updater(index)
-        self._domains = ShardWriter(
-            index.table, DOMAIN_CELLS, self._clock, index.rows.new_token, workers=index.rows.workers
-        )
+        self._domains = ShardWriter(index.table, DOMAIN_CELLS, self._clock, index.rows.new_token)
 
     def drain(self) -> Drained:
         """Works until no marks are left, and no intents that somebody must finish.

@@ -6,7 +6,7 @@ journal of the row, in the same atomic step; in an embedded store they are told 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from webtable.links import rules, schema
@@ -20,9 +20,10 @@ from webtable.links.cells import (
 )
 from webtable.records.index import Change, RowState
 from webtable.records.index_cells import decode_revision
+from webtable.store.model import Row
 from webtable.store.table import Table
 
-__all__ = ["Newest", "TakeIn", "View"]
+__all__ = ["Newest", "TakeIn", "View", "read_rows"]
 
 _REVISION = b"page:rev"
 _COLUMNS = (schema.CUR, schema.AT, schema.JOURNAL, _REVISION)
@@ -67,11 +68,11 @@ class TakeIn:
 
     Attributes:
         before: the states that the row had.
+        found: the row, read by `read_rows` after its state was.
     """
 
     def __init__(
         self,
-        table: Table,
         uri: bytes,
         newest: Newest | None,
         own: Collection[bytes] = (),
@@ -79,13 +80,13 @@ class TakeIn:
         keeps_journal: bool = True,
         check: Callable[[], None] = lambda: None,
     ) -> None:
-        self._table = table
         self._newest = newest
         self._own = own
         self._keeps_journal = keeps_journal
         self._check = check
         self.uri = uri
         self.before: Mapping[bytes, bytes] = {}
+        self.found: Row | None = None
         self._view: View | None = None
 
     def __call__(self, state: RowState) -> Change | None:
@@ -94,7 +95,7 @@ class TakeIn:
         values: dict[bytes, bytes] = {}
         guard = journal_at = 0
         if state.cell is not None:
-            found = self._table.get(state.row, _COLUMNS)
+            found = self.found
             for column, timestamp, value, _ in found.raw_cells if found is not None else ():
                 values.setdefault(column, value)
                 if column == schema.JOURNAL:
@@ -130,3 +131,10 @@ class TakeIn:
         if revision is None:
             return view
         return view._replace(guard=revision, journal_at=view.journal_at or revision)
+
+
+def read_rows(table: Table, decisions: Mapping[bytes, TakeIn], states: Sequence[RowState]) -> None:
+    """Reads what decisions need of their rows, all at once; to be called before they decide."""
+    rows = [state.row for state in states if state.cell is not None]
+    for row, found in zip(rows, table.get_many(rows, _COLUMNS), strict=True):
+        decisions[row].found = found

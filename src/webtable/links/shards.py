@@ -8,15 +8,14 @@ whoever comes late, or twice, changes nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
-from webtable.errors import CheckFailed
+from webtable.errors import CheckFailed, WebTableError
 from webtable.links import rules, schema
 from webtable.records.index_cells import Revision, decode_revision, encode_revision
 from webtable.records.index_rules import NO_REVISION, Clock, new_revision
 from webtable.store.model import Row
-from webtable.store.mutation import Check, Mutation, Put
+from webtable.store.mutation import Check, Conditional, Mutation, Put
 from webtable.store.scan import Get
 from webtable.store.table import Table
 
@@ -54,14 +53,11 @@ class ShardWriter:
         cells: ShardCells,
         clock: Clock,
         tokens: Callable[[], bytes],
-        *,
-        workers: int = 1,
     ) -> None:
         self._table = table
         self._cells = cells
         self._clock = clock
         self._tokens = tokens
-        self._workers = workers
 
     def write(self, states: Mapping[bytes, Sequence[State]]) -> set[bytes]:
         """Writes states, shard row → states; those that are there already, or newer, stay.
@@ -93,34 +89,22 @@ class ShardWriter:
             Get(row, (cells.number, cells.revision, *(cells.prefix + each.name for each in mine)))
             for row, mine in states.items()
         ]
-        steps: list[tuple[bytes, Check, list[Mutation]]] = []
+        steps = []
         for (row, mine), found in zip(states.items(), self._table.get_many(gets), strict=True):
             step = self._step(row, mine, found)
             if step is not None:
-                steps.append((row, *step))
+                steps.append(step)
         lost: dict[bytes, Sequence[State]] = {}
-        for (row, _, _), is_made in zip(steps, self._make(steps), strict=True):
-            if is_made:
-                changed.add(row)
+        for step, result in zip(steps, self._table.check_and_mutate_many(steps), strict=True):
+            if isinstance(result, WebTableError):
+                raise result
+            if result:
+                changed.add(step.row)
             else:
-                lost[row] = states[row]
+                lost[step.row] = states[step.row]
         return lost
 
-    def _make(self, steps: Sequence[tuple[bytes, Check, list[Mutation]]]) -> list[bool]:
-        """Makes conditional writes, several at a time; tells which were made."""
-
-        def one(step: tuple[bytes, Check, list[Mutation]]) -> bool:
-            return bool(self._table.check_and_mutate(*step))
-
-        workers = min(self._workers, len(steps) // 2)
-        if workers < 2:
-            return [one(step) for step in steps]
-        with ThreadPoolExecutor(workers) as pool:
-            return list(pool.map(one, steps))
-
-    def _step(
-        self, row: bytes, states: Iterable[State], found: Row | None
-    ) -> tuple[Check, list[Mutation]] | None:
+    def _step(self, row: bytes, states: Iterable[State], found: Row | None) -> Conditional | None:
         """Returns what to do to a row as it was read; None where nothing is to be done."""
         cells = self._cells
         stored: dict[bytes, tuple[int, bytes]] = {}
@@ -146,5 +130,5 @@ class ShardWriter:
         mutations: list[Mutation] = [Put(row, own, timestamp=number)]
         mutations += [Put(row, values, timestamp=guard) for guard, values in puts.items()]
         if cell is None:
-            return Check.absent(cells.revision, unique=True), mutations
-        return Check.equal(cells.revision, cell, unique=True), mutations
+            return Conditional(row, Check.absent(cells.revision, unique=True), mutations)
+        return Conditional(row, Check.equal(cells.revision, cell, unique=True), mutations)

@@ -12,6 +12,7 @@ from it is durable. `docs/explain/links.md` tells why each is needed, `rules.py`
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from typing import NamedTuple, TypeAlias, TypeVar
 
@@ -19,7 +20,7 @@ from webtable.errors import Timeout
 from webtable.links import rules, schema
 from webtable.links.cells import encode_uris
 from webtable.links.graph import LinkIndex
-from webtable.links.journal import Newest, TakeIn, View
+from webtable.links.journal import Newest, TakeIn, View, read_rows
 from webtable.links.shards import PAGE_CELLS, ShardWriter, State
 from webtable.pages.page import NewCapture
 from webtable.pages.writing import LINKS, LINKS_OF, links_held
@@ -90,9 +91,7 @@ class Updater:
     def __init__(self, index: LinkIndex) -> None:
         self._index = index
         self._clock = index.rows.clock
-        self._shards = ShardWriter(
-            index.table, PAGE_CELLS, self._clock, index.rows.new_token, workers=index.rows.workers
-        )
+        self._shards = ShardWriter(index.table, PAGE_CELLS, self._clock, index.rows.new_token)
 
     # Step 0
 
@@ -167,13 +166,15 @@ class Updater:
     def _take_in(self, begun: Intents, uris: Sequence[bytes], own: Own) -> list[View]:
         newest = self._newest(uris)
         table, rows = self._index.table, self._index.rows
-        decisions = [
-            TakeIn(table, uri, newest[uri], own.get(uri, ()), check=begun.check)
+        decisions = {
+            schema.page_row(uri): TakeIn(uri, newest[uri], own.get(uri, ()), check=begun.check)
             for uri in uris
             if newest[uri] is not None
-        ]
-        written = rows.write_many([(schema.page_row(each.uri), each) for each in decisions])
-        return [each.view(number) for each, number in zip(decisions, written, strict=True)]
+        }
+        written = rows.write_many(
+            list(decisions.items()), before=partial(read_rows, table, decisions)
+        )
+        return [each.view(number) for each, number in zip(decisions.values(), written, strict=True)]
 
     def _newest(self, uris: Sequence[bytes]) -> dict[bytes, Newest | None]:
         """Reads the newest links of pages; None where there is no such page."""
