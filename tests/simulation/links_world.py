@@ -6,17 +6,19 @@ the index is exactly what the stored pages give.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import random
+from collections.abc import Callable, Sequence
 
 from tests.links.naive import differences
 from tests.simulation.world import Faults, World
-from webtable.errors import RetryableError, WebTableError
+from webtable.errors import CheckFailed, RetryableError, WebTableError
 from webtable.links import schema as links_schema
 from webtable.links.graph import LinkIndex
 from webtable.links.keeper import LinkKeeper
 from webtable.links.rules import INTENT_AGE_MS
 from webtable.pages import schema as pages_schema
 from webtable.pages.history import CaptureNote
+from webtable.pages.hooks import Begun, LinksChange
 from webtable.pages.indexes import page_indexes
 from webtable.pages.keys import key_scheme
 from webtable.pages.page import NewCapture, PageInfo
@@ -26,7 +28,15 @@ from webtable.records.index import IndexedTable
 from webtable.records.index_rules import REPAIR_AGE_MS
 from webtable.records.upkeep import verify
 
-__all__ = ["LinksBroken", "LinksWorld", "play_links"]
+__all__ = [
+    "CrowdedLinks",
+    "LeftBehind",
+    "LinksBroken",
+    "LinksWorld",
+    "MovingCounts",
+    "SlowLinks",
+    "play_links",
+]
 
 BEGIN = 1_788_264_000
 SECONDS = 4
@@ -39,7 +49,7 @@ class LinksBroken(AssertionError):
     """A promise was broken."""
 
 
-def parse(url: str, body: bytes, media_type: str) -> PageInfo:  # noqa: ARG001 - as `Parse` is
+def parse(url: str, body: bytes, media_type: str) -> PageInfo:
     """A body has a line a link: the number of a target, rel, anchor."""
     lines = []
     for line in body.decode().split("\n") if body else ():
@@ -76,7 +86,7 @@ class LinksWorld:
         store.create_table(links_schema.work_schema())
 
     def worker(self) -> tuple[PageTable, LinkIndex, LinkKeeper]:
-        """Returns the pages and their links as a worker of its own, with its own clock, has them."""
+        """Returns the pages and their links as a worker with a clock of its own has them."""
         clock, tokens = self.world.clock(), self.world.token
         rows = IndexedTable(
             self.world.store,
@@ -169,6 +179,104 @@ class LinksWorld:
                 raise LinksBroken(f"after repair: {report}")
 
 
+class CrowdedLinks(LinksWorld):
+    """A schedule in which one page changes all the time what it says of one target."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(seed)
+        self.urls, self.targets, self.shards = PAGES[:1], range(3, 4), 1
+        self.bodies = {"a": b"3  x", "b": b"3  y", "c": b"", "d": b"3 nofollow x"}
+        self.captures = [self._capture() for _ in range(4)]
+        self.pages, self.index, self.keeper = self.worker()
+
+    def populate(self) -> None:
+        """Adds one loader and one exporter more."""
+        super().populate()
+        pages, _, keeper = self.worker()
+        self.world.scheduler.add("one more loader", _task(self.load, pages, keeper))
+        self.world.scheduler.add("one more exporter", _task(self._export, self.worker()[2]))
+
+
+class MovingCounts(LinksWorld):
+    """A schedule in which links to one target come and go, under the hands of many exporters."""
+
+    def __init__(self, seed: int) -> None:
+        chance = random.Random(seed)
+        kill = chance.choice((0.0, 0.0, 0.01, 0.04))
+        stay, freeze = chance.choice((0.0, 0.7, 0.93)), chance.choice((0.02, 0.08))
+        super().__init__(seed, Faults(kill=kill, tick=0.1, stay=stay, freeze=freeze))
+        # The target is crawled itself in half of them: then its own row is told the number.
+        is_crawled = self.chance.random() < 0.5
+        self.urls, self.targets = PAGES[:1], range(2, 3) if is_crawled else range(3, 4)
+        number = self.targets[0]
+        self.bodies = {"a": b"%d  x" % number, "b": b""}
+        self.shards, self._indexes = 1, []
+        self.pages, self.index, self.keeper = self.worker()
+        self.captures = [self._answer(self.urls[0], n, "ab"[n % 2]) for n in range(4)]
+        if is_crawled:
+            self.pages.store_captures([self._answer(TARGETS[number], 0, "b")])
+
+    def _answer(self, url: str, second: int, digest: str) -> NewCapture:
+        body = self.bodies[digest]
+        note = CaptureNote(
+            BEGIN + second, digest, 200, len(body), "text/html", "", None, is_revisit=False
+        )
+        return NewCapture(url, note, body, parse(url, body, ""))
+
+    def load(self, pages: PageTable, keeper: LinkKeeper) -> None:
+        """A loader: all captures one by one, in their order."""
+        for capture in self.captures:
+            pages.store_captures([capture])
+
+    def populate(self) -> None:
+        """Adds one loader and several exporters."""
+        add = self.world.scheduler.add
+        pages, _, keeper = self.worker()
+        add("loader 0", _task(self.load, pages, keeper))
+        for number in range(self.chance.choice((2, 3))):
+            add(f"exporter {number}", _task(self._export, self.worker()[2]))
+
+    def _export(self, keeper: LinkKeeper) -> None:
+        for _ in range(4):
+            keeper.drain()
+
+
+class LeftBehind(MovingCounts):
+    """A schedule in which a loader has died, and exporters take over, some of which die too."""
+
+    def populate(self) -> None:
+        """Stores pages whose links nobody takes in; adds exporters, much later."""
+        pages, index, _ = self.worker()
+        pages.hook = _Dying(index)
+        for capture in self.captures:
+            pages.store_captures([capture])
+        self.world.pass_time(2 * INTENT_AGE_MS)
+        for number in range(self.chance.choice((2, 3))):
+            self.world.scheduler.add(f"exporter {number}", _task(self._export, self.worker()[2]))
+
+
+class _Dying(LinkKeeper):
+    """Dies when the rows of pages are written."""
+
+    def finish(self, begun: Begun, changes: Sequence[LinksChange]) -> None:
+        return
+
+
+class SlowLinks(LinksWorld):
+    """A schedule of workers that stand still for long, beside exporters that take over."""
+
+    def __init__(self, seed: int) -> None:
+        faults = Faults(
+            kill=0.005, lose=0.01, stall=0.3, tick=0.02, leap=0.05, skew=0.02, stay=0.7, freeze=0.05
+        )
+        super().__init__(seed, faults)
+
+    def populate(self) -> None:
+        """Adds one exporter more."""
+        super().populate()
+        self.world.scheduler.add("one more exporter", _task(self._export, self.worker()[2]))
+
+
 def _task(work: Callable[..., None], *arguments: object) -> Callable[[], None]:
     def run() -> None:
         try:
@@ -202,4 +310,5 @@ def play_links(
 def _is_expected(error: BaseException) -> bool:
     if isinstance(error, BaseExceptionGroup):
         return all(_is_expected(each) for each in error.exceptions)
-    return isinstance(error, RetryableError)
+    # A worker that stands still for minutes at every attempt gives up after a thousand.
+    return isinstance(error, (RetryableError, CheckFailed))

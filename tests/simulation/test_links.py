@@ -1,0 +1,64 @@
+"""The link index keeps its promise in every schedule, whatever crashes or stalls."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from tests.simulation.links_world import (
+    CrowdedLinks,
+    LeftBehind,
+    LinksWorld,
+    MovingCounts,
+    SlowLinks,
+    play_links,
+)
+
+SOAK = bool(os.environ.get("WEBTABLE_SOAK"))
+
+
+def test_schedules_keep_the_link_promise() -> None:
+    for seed in range(20_000 if SOAK else 500):
+        play_links(seed)
+
+
+@pytest.mark.parametrize("kind", [CrowdedLinks, LeftBehind, MovingCounts, SlowLinks])
+def test_crowded_and_slow_schedules_keep_it_too(kind: type[LinksWorld]) -> None:
+    for seed in range(10_000 if SOAK else 200):
+        play_links(seed, kind=kind)
+
+
+def test_a_schedule_repeats_from_its_seed() -> None:
+    for seed in range(20):
+        first, second = play_links(seed, tells=True), play_links(seed, tells=True)
+        assert first.world.scheduler.story == second.world.scheduler.story
+
+
+def test_schedules_differ_and_go_through_what_they_should() -> None:
+    awaited = {
+        "killed",
+        "is still on its way",
+        "a late write",
+        "the answer is lost",
+        "major compaction of webindex",
+        "minor compaction of webindex_work",
+        "exporter 0: ('webindex_work', Delete(b'i:",
+        "exporter 0: ('webindex_work', Delete(b'm:",
+        "loader 1: ('webindex_work', Delete(b'm:",
+        "b'inlinks:com.a/': b'-'",
+        "b'members:org.c/': b'-'",
+    }
+    stories: set[str] = set()
+    shards: set[int] = set()
+    for seed in range(5_000):
+        world = play_links(seed, tells=True)
+        story = "\n".join(world.world.scheduler.story)
+        stories.add(story)
+        shards.add(world.shards)
+        awaited = {event for event in awaited if event not in story}
+        if not awaited and seed >= 100:
+            break
+    assert awaited == set()
+    assert shards == {1, 2, 16}
+    assert len(stories) == seed + 1
