@@ -62,7 +62,7 @@ TAIL = """## Where it differs from HBase's shell
 - The tables of the system (`hbase:meta`) are not shown, and neither is the namespace `hbase`.
 - `processlist` asks the master, not the web pages of the servers, which need not be there: it is as
   old as their last report (seconds), and says since when a task runs or is over.
-- `compact` and `major_compact` of kind MOB are refused: families have no large objects here.
+- `compact` and `major_compact` of kind MOB are refused with a reason: HBase 2.6 fails to make them.
 - `trace` says that nothing is traced; HBase's shell traces with an agent inside its JVM.
 - `normalize` heeds `NAMESPACE` and `REGEX` together; HBase's shell only one of them.
 - Where a command takes the name of a server, `host:port` and `host,port` will do.

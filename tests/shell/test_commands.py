@@ -109,6 +109,8 @@ def filled(shell: Shell) -> Shell:
         ("restore_snapshot 's', {RESTORE_ACL => 5}", "RESTORE_ACL is a number: 5"),
         ("trace 'start'", "calls cannot be traced from here\nhint: HBase's shell hands its spans"),
         ("trace 'x'", "trace 'x' is not known"),
+        ("compact 't', nil, 'MOB'", 'there are no compactions of kind "MOB"\nhint: HBase 2.6'),
+        ("major_compact 't', 'f', 'X'", 'there are no compactions of kind "X"\nhint: NORMAL'),
     ],
 )
 def test_bad_input_gets_one_clear_error(reader: Shell, command: str, message: str) -> None:

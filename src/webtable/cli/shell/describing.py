@@ -11,11 +11,11 @@ __all__ = ["describe_family", "describe_table", "java_order"]
 # HBase writes them into every table it makes.
 _TABLE_DEFAULTS = {"hbase.store.file-tracker.impl": "DEFAULT"}
 _FAMILY_DEFAULTS = {"INDEX_BLOCK_ENCODING": "NONE", "REPLICATION_SCOPE": "0", "BLOCKCACHE": "true"}
-_FAMILY_ORDER = (
-    "INDEX_BLOCK_ENCODING", "VERSIONS", "KEEP_DELETED_CELLS", "DATA_BLOCK_ENCODING", "TTL",
-    "MIN_VERSIONS", "REPLICATION_SCOPE", "BLOOMFILTER", "IN_MEMORY", "COMPRESSION", "BLOCKCACHE",
-    "BLOCKSIZE",
-)  # fmt: skip
+_FAMILY_WORDS = {
+    "BLOCKCACHE", "BLOCKSIZE", "BLOOMFILTER", "COMPRESSION", "DATA_BLOCK_ENCODING",
+    "INDEX_BLOCK_ENCODING", "IN_MEMORY", "IS_MOB", "KEEP_DELETED_CELLS", "MIN_VERSIONS",
+    "MOB_COMPACT_PARTITION_POLICY", "MOB_THRESHOLD", "REPLICATION_SCOPE", "TTL", "VERSIONS",
+}  # fmt: skip
 _TABLE_WORDS = {
     "DURABILITY", "ERASURE_CODING_POLICY", "MAX_FILESIZE", "MEMSTORE_FLUSHSIZE", "PRIORITY",
     "READONLY", "REGION_REPLICATION",
@@ -50,9 +50,9 @@ def describe_family(family: Family) -> str:
         "BLOCKSIZE": _size(family.blocksize),
     }
     words = [_pair("NAME", family.name)]
-    words += [_pair(name, options[name]) for name in _FAMILY_ORDER]
-    others = [name for name in java_order(options) if name not in _FAMILY_ORDER]
-    words += _metadata(options, others)
+    names = java_order(options, size=32)
+    words += [_pair(name, options[name]) for name in names if name in _FAMILY_WORDS]
+    words += _metadata(options, [name for name in names if name not in _FAMILY_WORDS])
     return f"{{{', '.join(words)}}}"
 
 
@@ -90,16 +90,16 @@ def _span(seconds: int) -> str:
     return f"{seconds} SECONDS ({' '.join(parts)})"
 
 
-def java_order(names: Iterable[str], seed: int = 1) -> list[str]:
+def java_order(names: Iterable[str], seed: int = 1, size: int = 16) -> list[str]:
     """Returns names in the order in which a Java `HashMap` has them.
 
-    HBase prints a family's further options in that order.
+    HBase prints a family's options in that order.
 
     Args:
         seed: 1 for keys that are HBase's `Bytes`, 0 for strings.
+        size: how many buckets the map has at least.
     """
     listed = list(names)
-    size = 16
     while len(listed) > size * 3 // 4:
         size *= 2
 

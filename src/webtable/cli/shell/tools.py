@@ -179,9 +179,10 @@ def rit(session: Session) -> None:
 
 def _compact(session: Session, target: Value, family: Value, kind: Value, *, major: bool) -> None:
     if kind not in (b"NORMAL", None):
-        raise InvalidRequest(
-            f"compactions of kind {inspect_value(kind)} are not known", hint="NORMAL"
-        )
+        hint = "NORMAL"
+        if kind == b"MOB":
+            hint = "HBase 2.6 makes none either (HBASE-23571): those of kind NORMAL do it"
+        raise InvalidRequest(f"there are no compactions of kind {inspect_value(kind)}", hint=hint)
     chosen = None if family is None else to_text(family, "the family")
     name = to_text(target, "the table or region")
     admin = session.store.admin
