@@ -69,6 +69,7 @@ def filled(shell: Shell) -> Shell:
         ("create 'u', 'f', {SPLITS_FILE => 'nowhere.txt'}", "SPLITS_FILE 'nowhere.txt' cannot be"),
         ("create 'u', 'f', COPROCESSOR => 'x'", "a table cannot have COPROCESSOR here"),
         ("alter 't'", "alter says nothing to change"),
+        ("alter_async 't'", "alter_async says nothing to change"),
         ("alter 't', 'delete' => 'h'", "family 'h' is not in table 't'"),
         ("alter 't', METHOD => 'shrink', NAME => 'f'", "METHOD 'shrink' is not one"),
         ("alter 't', METHOD => 'table_att_unset', NAME => 'X'", "table 't' has no option X"),
@@ -274,6 +275,13 @@ def test_a_truncated_table_is_in_service_without_rows(filled: Shell) -> None:
     assert "Disabling" not in shown
     assert shown.endswith("true\n=> true\n0 row(s)\n=> 0\n")
     assert filled.store.describe_table("t").family("g") is not None
+
+
+def test_alter_async_prints_nothing(filled: Shell) -> None:
+    assert filled.answer("alter_async 't', NAME => 'g', VERSIONS => 9") == ""
+    family = filled.store.describe_table("t").family("g")
+    assert family is not None
+    assert family.versions == 9
 
 
 def test_tables_are_listed_by_their_state(filled: Shell) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 
 from webtable import Family, TableSchema
@@ -25,12 +27,7 @@ def alter(session: Session, table: Value, *rest: Value) -> None:
     alter 'webtable', CONFIGURATION => {'hbase.hstore.time.to.purge.deletes' => '3600000'}
     alter 'webtable', METHOD => 'table_att_unset', NAME => 'MAX_FILESIZE'
     """
-    name = to_text(table, "the table's name")
-    schema = session.store.describe_table(name)
-    if not rest:
-        raise InvalidRequest("alter says nothing to change", hint="see `help 'alter'`")
-    for given in rest:
-        schema = _altered(session, schema, given)
+    schema = _changed(session, table, rest)
     session.out.line("Updating all regions with the new schema...")
     session.out.flush()
     session.store.alter_table(schema)
@@ -41,7 +38,7 @@ def alter_async(session: Session, table: Value, *rest: Value) -> None:
 
     alter_async 'webtable', NAME => 'content', VERSIONS => 5
     """
-    alter(session, table, *rest)
+    session.store.alter_table(_changed(session, table, rest))
 
 
 def alter_status(session: Session, table: Value) -> None:
@@ -53,6 +50,17 @@ def alter_status(session: Session, table: Value) -> None:
     ready = sum(region.state == "OPEN" for region in regions)
     session.out.line(f"{ready}/{len(regions)} regions updated.")
     session.out.line("Done.")
+
+
+def _changed(session: Session, table: Value, rest: Sequence[Value]) -> TableSchema:
+    schema = session.store.describe_table(to_text(table, "the table's name"))
+    if not rest:
+        raise InvalidRequest(
+            f"{session.command} says nothing to change", hint=f"see `help '{session.command}'`"
+        )
+    for given in rest:
+        schema = _altered(session, schema, given)
+    return schema
 
 
 def _altered(session: Session, schema: TableSchema, given: Value) -> TableSchema:
