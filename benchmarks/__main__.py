@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks import filters, hbase, pages, records, store
+from benchmarks import filters, hbase, links, pages, records, store
 from benchmarks.harness import Bench
 
 GROUPS: dict[str, Callable[[Bench], None]] = {
@@ -19,6 +19,7 @@ GROUPS: dict[str, Callable[[Bench], None]] = {
     "hbase": hbase.run,
     "records": records.run,
     "pages": pages.run,
+    "links": links.run,
 }
 
 

@@ -20,7 +20,7 @@ from webtable.records.index import Change, RowState
 from webtable.records.index_cells import Revision, decode_revision, encode_revision
 from webtable.records.index_rules import NO_REVISION, new_revision
 from webtable.store.filters import ColumnPaginationFilter, ColumnRangeFilter, FilterList
-from webtable.store.mutation import Check, Put
+from webtable.store.mutation import Check, Delete, Put
 from webtable.store.scan import ALL_VERSIONS
 
 __all__ = ["Mender"]
@@ -46,6 +46,7 @@ class Mender:
         sources |= {each.name for each in findings if each.kind == "links"}
         refreshed = self._refresh(sorted(sources))
         states: dict[bytes, list[State]] = {}
+        strays: list[Delete] = []
         recounted = {
             schema.shard_row(b"p:", each.name, each.shard)
             for each in findings
@@ -55,8 +56,11 @@ class Mender:
             source = refreshed[each.source]
             row = schema.shard_row(b"p:", each.name, each.shard)
             is_home = schema.shard_of(each.source, self._index.shards) == each.shard
-            state = source.states.get(each.name, GONE) if is_home else GONE
-            states.setdefault(row, []).append(State(each.source, state, source.guard))
+            state = State(each.source, source.states.get(each.name, GONE), source.guard)
+            if not is_home:
+                state = state._replace(value=GONE)
+                strays.append(Delete(row, timestamp=state.guard).column(b"inlinks:" + state.name))
+            states.setdefault(row, []).append(state)
         self._shards.write(states)
         for row in sorted(recounted):
             self._recount(row, PAGE_CELLS)
@@ -64,10 +68,19 @@ class Mender:
         for uri in sorted({each.name for each in findings if each.kind == "rank"}):
             self._index.rows.write(schema.page_row(uri), Change(renew=True))
         homes = {self._home(each.name) for each in findings if each.kind != "domain"}
-        self._domains.write(self._strays(findings))
+        members = self._strays(findings)
+        self._domains.write(members)
+        strays += [
+            Delete(row, timestamp=state.guard).column(schema.MEMBER + state.name)
+            for row, ended in members.items()
+            for state in ended
+        ]
         found = {_domain_row(each) for each in findings if each.kind in ("member", "domain")}
         for row in sorted(homes | found):
             self._recount(row, DOMAIN_CELLS)
+        with self._index.table.batch() as batch:
+            for stray in strays:
+                batch.add(stray)
 
     def _home(self, uri: bytes) -> bytes:
         """Returns the row of a domain in which a URI belongs."""

@@ -192,7 +192,8 @@ class _Rebuild:
                 columns[b"inlinks:" + source[1:]] = GONE
                 report.removed += 1
             else:
-                columns[b"inlinks:" + source[1:]] = state_of_line(rest)
+                state = state_of_line(rest) if b"\0" in rest else rest[:-1]
+                columns[b"inlinks:" + source[1:]] = state
                 live += 1
             if len(columns) >= _MOST_COLUMNS:
                 batch.add(Put(shard_row, columns, timestamp=now))

@@ -9,7 +9,7 @@ import heapq
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 __all__ = ["RUN_BYTES", "Sorter", "scratch"]
@@ -62,12 +62,11 @@ class Sorter:
             self._write_run()
 
     def lines(self) -> Iterator[bytes]:
-        """Yields all lines in order, equal ones as often as they came."""
+        """Returns all lines in order, equal ones as often as they came."""
         if not self._runs:
             self._lines.sort()
             lines, self._lines = self._lines, []
-            yield from lines
-            return
+            return iter(lines)
         self._write_run()
         while len(self._runs) > _MOST_RUNS:
             first, self._runs = self._runs[:_MOST_RUNS], self._runs[_MOST_RUNS:]
@@ -75,10 +74,8 @@ class Sorter:
                 out.writelines(_merged(first))
             for path in first:
                 path.unlink()
-        yield from _merged(self._runs)
-        for path in self._runs:
-            path.unlink()
-        self._runs = []
+        runs, self._runs = self._runs, []
+        return _merged(runs)
 
     def _write_run(self) -> None:
         lines, self._lines, self._size = self._lines, [], 0
@@ -95,6 +92,10 @@ class Sorter:
 
 
 def _merged(paths: Sequence[Path]) -> Iterator[bytes]:
-    with ExitStack() as stack:
-        files = [stack.enter_context(path.open("rb", _BUFFER_BYTES)) for path in paths]
-        yield from heapq.merge(*files)
+    # Not a generator of its own around the other one: that would be a tenth of a rebuild's time.
+    return heapq.merge(*map(_lines_of, paths)) if len(paths) > 1 else _lines_of(paths[0])
+
+
+def _lines_of(path: Path) -> Iterator[bytes]:
+    with path.open("rb", _BUFFER_BYTES) as file:
+        yield from file
