@@ -128,6 +128,7 @@ def test_regions_out_of_service(cluster: Shell) -> None:
 def test_what_servers_do_and_remember(cluster: Shell) -> None:
     server = cluster.store.admin.servers()[0].name
     host, port, _ = server.split(",")
+    assert wait_until(lambda: cluster.store.admin.tasks(server) != [], 20)
     shown = cluster.answer(f"processlist 'all', '{host},{port}'").splitlines()
     assert " tasks as of: 2" in shown[0]
     assert shown[2].startswith("| Host            | Start Time          | State    | Description")
