@@ -109,7 +109,7 @@ def test_what_came_and_went_to_a_domain(web: LinkIndex, since: int, until: int) 
 
 def test_a_host_of_a_domain(web: LinkIndex) -> None:
     span = (DAYS[0] - DAY, DAYS[0] + DAY)
-    found = LinkHistory(web).changes("docs.example.com", span, is_domain=True).answer.items
+    found = LinkHistory(web).changes("Docs.example.com", span, is_domain=True).answer.items
     assert [(item.change, item.target) for item in found] == [
         ("gained", "https://docs.example.com/")
     ]

@@ -11,6 +11,7 @@ import pytest
 from tests.links.web import DAYS, EXAMPLE, Seen, inlinks_at, links_at, seen_at, status_at
 from webtable.errors import InvalidRequest, NotFound
 from webtable.links.graph import LinkIndex
+from webtable.links.known import check_domain
 from webtable.links.queries import LinkQuestions, LinkTo, Ranked
 from webtable.links.reading import Kind, LinkReader
 from webtable.links.reports import linking_pages
@@ -126,6 +127,21 @@ def test_the_most_linked_of_a_domain_and_of_a_host(web: LinkIndex) -> None:
     assert asked.top("example.com", limit=1).is_truncated
     external = asked.top("example.com", kind="external", limit=2).items
     assert external == [Ranked(ABOUT, 4), Ranked(f"{EXAMPLE}/never", 1)]
+
+
+@pytest.mark.parametrize(
+    "typed", ["Example.COM", "example.com/", "https://example.com", " example.com"]
+)
+def test_a_domain_may_be_typed_in_many_ways(web: LinkIndex, typed: str) -> None:
+    assert LinkQuestions(web).top(typed, limit=1).items == [Ranked(ABOUT, 7)]
+
+
+@pytest.mark.parametrize(
+    "typed", ["", "a b", "example.com/about", "example.com:x", "example.com:8080"]
+)
+def test_what_is_no_domain_is_refused(web: LinkIndex, typed: str) -> None:
+    with pytest.raises(InvalidRequest, match="is not a domain"):
+        check_domain(web, typed)
 
 
 def test_domains_have_the_pages_that_are_crawled_or_linked_to(web: LinkIndex) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from webtable.errors import NotFound
+from webtable.errors import InvalidRequest, InvalidUrl, NotFound
 from webtable.links import schema
 from webtable.links.graph import LinkIndex
 from webtable.links.reading import LinkReader
 from webtable.links.schema import page_row, uri_of, url_of
 from webtable.pages.keys import reversed_host
+from webtable.pages.urls import split_url, typed_url
 from webtable.store.scan import Scan
 
 __all__ = ["check_domain", "check_known", "domain_of", "nearest"]
@@ -67,16 +68,30 @@ def _beside(index: LinkIndex, row: bytes, *, reverse: bool = False) -> list[byte
 
 
 def domain_of(index: LinkIndex, name: str) -> tuple[str, bytes]:
-    """Returns a host as it is written, and the registered domain that it is of or under."""
-    host = name.strip().lower().rstrip("./")
-    registered = index.pages.suffixes.registered_domain(host)
-    return host, reversed_host(registered).encode()
+    """Returns a host as URLs have it, and the registered domain that it is of or under.
+
+    Raises:
+        InvalidRequest: it is none.
+    """
+    try:
+        parts = split_url(typed_url(name))
+    except InvalidUrl as exc:
+        raise _no_domain(name) from exc
+    if parts.path != "/" or parts.port:
+        raise _no_domain(name)
+    registered = index.pages.suffixes.registered_domain(parts.host)
+    return parts.host, reversed_host(registered).encode()
+
+
+def _no_domain(name: str) -> InvalidRequest:
+    return InvalidRequest(f"'{name}' is not a domain", hint="give a host, as example.com")
 
 
 def check_domain(index: LinkIndex, name: str) -> tuple[str, bytes]:
     """Returns a host and its registered domain, of which there are pages or links to them.
 
     Raises:
+        InvalidRequest: it is no domain.
         NotFound: there never were; names domains that are near.
     """
     host, domain = domain_of(index, name)

@@ -94,22 +94,22 @@ class LinkQuestions:
         """
         if kind != "all":
             return self._top_of_kind(domain, kind, limit, after)
-        ranks, skip = self._ranks(domain, after, limit)
+        ranks, prefix, host = self._ranks(domain, after, limit)
 
         def found() -> Iterator[tuple[str, Ranked]]:
             for hit in ranks:
                 assert hit.found is not None
                 item = Ranked(url_of(hit.row[2:]), int(hit.found.value(schema.INCOUNT) or 0))
-                if not domain or is_under(item.url, domain):
-                    yield cursor_of(hit.key[skip:]), item
+                if not host or is_under(item.url, host):
+                    yield cursor_of(hit.key[len(prefix) :]), item
 
         answer = bounded(found(), limit, Explained(index=ranks.index.name))
         answer.explained.entries = ranks.counts.entries + ranks.counts.rows
         return answer
 
-    def _ranks(self, domain: str, after: str | None, limit: int | None) -> tuple[Found, int]:
-        """Returns the ranks behind a cursor, and what to leave away of their keys for a cursor."""
-        name, prefix = schema.TOP_RANKS, b"t:"
+    def _ranks(self, domain: str, after: str | None, limit: int | None) -> tuple[Found, bytes, str]:
+        """Returns the ranks behind a cursor, what their keys begin with, and the host wanted."""
+        name, prefix, host = schema.TOP_RANKS, b"t:", ""
         if domain:
             host, registered = check_domain(self._index, domain)
             name, prefix = schema.DOMAIN_RANKS, b"d:%b:" % registered
@@ -118,13 +118,13 @@ class LinkQuestions:
         start = b"" if after is None else prefix + parts_of(after, 1)[0] + b"\0"
         most = None if limit is None else limit + 1
         scan = Scan(prefix=prefix, start=start, limit=most, batch_rows=most)
-        return self._index.rows.find(name, scan), len(prefix)
+        return self._index.rows.find(name, scan), prefix, host
 
     def _top_of_kind(
         self, domain: str, kind: Kind, limit: int, after: str | None
     ) -> Answer[Ranked]:
         """Counts the links of a kind, from the most linked page on, while another may have more."""
-        ranks, _ = self._ranks(domain, None, None)
+        ranks, _, host = self._ranks(domain, None, None)
         explained = Explained(index=ranks.index.name, is_scan=True)
         reader = LinkReader(self._index, explained)
         behind = (1, b"")
@@ -138,7 +138,7 @@ class LinkQuestions:
             total = int(hit.found.value(schema.INCOUNT) or 0)
             if len(best) > limit and -best[limit][0] > total:
                 break
-            if domain and not is_under(url_of(uri), domain):
+            if host and not is_under(url_of(uri), host):
                 continue
             rank = -reader.count(uri, kind), uri
             if after is None or rank > behind:
