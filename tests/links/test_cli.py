@@ -100,11 +100,11 @@ def test_internal_and_external_are_told_apart(run: Run) -> None:
 
 def test_an_unknown_page_ends_with_3_and_the_nearest_ones(run: Run) -> None:
     for command in ("in", "out", "anchors", "redirects --to"):
-        answer = run(f"links {command} example.com/abuot")
+        answer = run(f"links {command} example.com/aboutt")
         assert answer.exit_code == 3
-        assert "page 'https://example.com/abuot' does not exist" in answer.stderr
+        assert "page 'https://example.com/aboutt' does not exist" in answer.stderr
         assert "the nearest known ones: https://example.com/" in answer.stderr
-    changed = run("links changes example.com/abuot --since 2026-09-02 --format json")
+    changed = run("links changes example.com/aboutt --since 2026-09-02 --format json")
     assert changed.exit_code == 3
     assert json.loads(changed.stderr)["code"] == "not-found"
     domain = run("links top --domain example3.com")

@@ -187,7 +187,7 @@ def test_pages_that_link_to_one(web: LinkIndex) -> None:
 @pytest.mark.parametrize(
     ("typed", "near"),
     [
-        ("https://example.com/abuot", ABOUT),
+        ("https://example.com/aboutt", ABOUT),
         ("https://example.com/about/", ABOUT),
         ("http://example.com/about", ABOUT),
         ("https://www.example2.com/", "https://example2.com/"),

@@ -18,7 +18,7 @@ def test_questions(web_on_hbase: LinkIndex) -> None:
     test_queries.test_the_most_linked_of_a_domain_and_of_a_host(web_on_hbase)
     test_queries.test_domains_have_the_pages_that_are_crawled_or_linked_to(web_on_hbase)
     test_queries.test_an_unknown_page_is_named_with_those_near_to_it(
-        web_on_hbase, "https://example.com/abuot", test_queries.ABOUT
+        web_on_hbase, "https://example.com/aboutt", test_queries.ABOUT
     )
 
 
