@@ -13,9 +13,11 @@ from webtable.errors import InvalidRequest, NotFound, ReadOnly, WebTableError
 from webtable.store.cluster_admin import ClusterAdmin
 from webtable.store.hbase.admin import HBaseAdmin
 from webtable.store.hbase.engine import HBaseEngine
+from webtable.store.hbase.wire import Server
 from webtable.store.mutation import Put
 
 from .conftest import NewTable
+from .test_admin_servers import MasterProxy
 
 SWITCHES: tuple[Switch, ...] = get_args(Switch)
 
@@ -176,3 +178,26 @@ def test_every_call_is_made_by_the_native_client() -> None:
     names = {name for name in vars(ClusterAdmin) if not name.startswith("_")}
     inherited = {name for name in names if getattr(HBaseAdmin, name) is getattr(ClusterAdmin, name)}
     assert inherited == set()
+
+
+def test_what_is_sent_again_after_a_lost_answer_finds_its_own_work(
+    engine: HBaseEngine, location: str, new_table: NewTable
+) -> None:
+    table = new_table()
+    (region,) = engine.admin.regions(table)
+    host, port, _ = (engine.admin.report().master or "").split(",")
+    proxy = MasterProxy(Server(host, int(port)))
+    behind = HBaseEngine.connect(f"{location}&host_map={host}:{port}={proxy.address}")
+    try:
+        proxy.cut_answer_to("UnassignRegion")
+        behind.admin.unassign(region)
+        assert engine.admin.region(region.name).state == "CLOSED"
+        proxy.cut_answer_to("AssignRegion")
+        behind.admin.assign(region)
+        assert engine.admin.region(region.name).state == "OPEN"
+        proxy.cut_answer_to("TruncateRegion")
+        behind.admin.truncate_region(region)
+        assert proxy.cuts == 3
+    finally:
+        behind.close()
+        proxy.close()
