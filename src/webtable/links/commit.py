@@ -18,6 +18,7 @@ from webtable.links.journal import Newest, TakeIn, View, read_rows
 from webtable.pages.hooks import LinksChange
 from webtable.records.index import Change, RowState, commit_lock
 from webtable.records.index_writer import Writer
+from webtable.store.model import Row
 from webtable.store.mutation import Delete, Mutation, Put
 
 __all__ = ["Committer"]
@@ -36,6 +37,7 @@ class Committer:
         self._index = index
         self._lock = commit_lock(index.store)
         self._counts: dict[bytes, int] = {}
+        self._stamp = 0
         self._marked: set[bytes] = set()
         self._marks: list[bytes] = []
         self._read_marks()
@@ -76,7 +78,8 @@ class Committer:
             if values
         ]
         writes += self._moved(differences)
-        writes += self._mark(differences)
+        if differences:
+            writes += self._mark(differences)
         return writes
 
     def _take_in(
@@ -109,14 +112,29 @@ class Committer:
             self._counts.clear()
         counts = self._counts
         counts.update(self._read_counts(moved))
-        now = self._index.rows.clock.now_ms()
+        stamp = self._later()
         writes: Writes = []
         for target, by in moved.items():
             counts[target] += by
             value = {schema.COUNT: str(counts[target]).encode()}
             row = schema.shard_row(b"p:", target, 0)
-            writes.append((schema.INDEX_TABLE, Put(row, value, timestamp=now)))
+            writes.append((schema.INDEX_TABLE, Put(row, value, timestamp=stamp)))
         return writes
+
+    def _later(self) -> int:
+        """Returns a timestamp that hides no number read or written before, if the clock goes back.
+
+        Numbers are read before they are written for the first time.
+        """
+        self._stamp = max(self._stamp, self._index.rows.clock.now_ms())
+        return self._stamp
+
+    def _number(self, row: Row | None, column: bytes) -> int:
+        cells = row.versions(column) if row is not None else ()
+        if not cells:
+            return 0
+        self._stamp = max(self._stamp, cells[0].timestamp)
+        return int(cells[0].value)
 
     def _mark(self, targets: Iterable[bytes]) -> Writes:
         self._marked.update(targets)
@@ -196,8 +214,7 @@ class Committer:
         for uri, row in zip(
             unknown, self._index.table.get_many(rows, (schema.COUNT,)), strict=True
         ):
-            value = None if row is None else row.value(schema.COUNT)
-            read[uri] = int(value) if value else 0
+            read[uri] = self._number(row, schema.COUNT)
         return read
 
     def _members(self, changed: Sequence[_Recount]) -> Writes:
@@ -214,12 +231,12 @@ class Committer:
             writes.append((schema.INDEX_TABLE, put))
             differences[row] = differences.get(row, 0) + (1 if exported.is_here else -1)
         rows = list(differences)
-        now = index.rows.clock.now_ms()
-        for row, found in zip(rows, index.table.get_many(rows, (schema.PAGE_COUNT,)), strict=True):
-            value = None if found is None else found.value(schema.PAGE_COUNT)
-            count = (int(value) if value else 0) + differences[row]
-            number = {schema.PAGE_COUNT: str(count).encode()}
-            writes.append((schema.INDEX_TABLE, Put(row, number, timestamp=now)))
+        numbers = index.table.get_many(rows, (schema.PAGE_COUNT,))
+        counts = [self._number(found, schema.PAGE_COUNT) for found in numbers]
+        stamp = self._later()
+        for row, count in zip(rows, counts, strict=True):
+            number = {schema.PAGE_COUNT: str(count + differences[row]).encode()}
+            writes.append((schema.INDEX_TABLE, Put(row, number, timestamp=stamp)))
         return writes
 
 
