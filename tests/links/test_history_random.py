@@ -15,6 +15,7 @@ from webtable.links.graph import LinkIndex
 from webtable.links.history import LinkHistory
 from webtable.links.keeper import LinkKeeper
 from webtable.links.queries import LinkQuestions
+from webtable.links.rebuild import rebuild
 from webtable.pages.cells import encode_time
 from webtable.pages.history import CaptureNote
 from webtable.pages.page import NewCapture
@@ -110,6 +111,8 @@ def stored(
         for at in range(0, len(every), 5):
             pages.store_captures(every[at : at + 5])
         keeper.drain()
+        if request.param % 2:
+            rebuild(index)  # which must remember the past as well
         yield made, index
 
 
