@@ -10,6 +10,7 @@ import os
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -17,8 +18,10 @@ from pathlib import Path
 import webtable
 from benchmarks.harness import Bench, Target
 from benchmarks.pages_ceiling import ceiling, warc_files
+from benchmarks.pages_peers import peers
 from webtable.pages.parsing import parse_stored
 from webtable.pages.queries import Questions
+from webtable.pages.sources import read_captures
 from webtable.pages.table import PageTable
 
 __all__ = ["run"]
@@ -26,6 +29,8 @@ __all__ = ["run"]
 PROCESSES = 2
 SAMPLE_PAGES = 3_000
 SAMPLE_FILES = 4
+FEW = 10_000
+FOR_PEERS = 2_000
 ASKED = 200
 MOST_MS = {"p50": 5.0, "p99": 50.0}
 MOST_MEMORY = 1_000.0
@@ -37,17 +42,57 @@ def run(bench: Bench) -> None:
     packed = sum(path.stat().st_size for path in files)
     ours: list[float] = []
     most: list[float] = []
-    location = ""
+    location, captures = "", 0
     for turn in range(bench.rounds):
         bench.say(f"pages: round {turn + 1} of {bench.rounds}")
         location = str(bench.scratch / f"pages-{turn}")
-        pages, seconds, memory = _load(location, files)
-        ours.append(pages / seconds)
+        captures, seconds, memory = _load(location, files)
+        ours.append(captures / seconds)
         most.append(ceiling(files, PROCESSES).pages_per_second)
         bench.limit(f"pages load, peak memory, round {turn + 1}", memory, "MB", MOST_MEMORY)
     bench.compare("pages load", "pages/s", ours, {"reading and parsing": (most, Target(0.4))})
+    _grow(bench, files, captures, statistics.median(ours))
     _ask(bench, location)
     _weigh(bench, location, packed)
+    _meet_peers(bench, files, captures)
+
+
+def _grow(bench: Bench, files: list[Path], captures: int, rate: float) -> None:
+    """Loads the beginning of each file, and compares: a large store must not be a slow one."""
+    if captures < 2 * FEW:
+        return
+    few = _beginnings(bench, files, FEW / captures)
+    count, seconds, memory = _load(str(bench.scratch / "few-pages"), few)
+    name = f"pages load, {captures:,} captures against {count:,}"
+    bench.compare(name, "pages/s", [rate], {"the beginnings": ([count / seconds], Target(0.8))})
+    bench.limit(f"pages load, peak memory, {count:,} captures", memory, "MB", MOST_MEMORY)
+
+
+def _meet_peers(bench: Bench, files: list[Path], captures: int) -> None:
+    """Lets others take in the beginnings of the files; some take a hundredth of a second a page."""
+    few = _beginnings(bench, files, min(1.0, FOR_PEERS / captures))
+    count, seconds, _ = _load(str(bench.scratch / "pages-like-peers"), few)
+    for name, peer in peers(few, bench.scratch, count).items():
+        name_shown = f"pages load of {count:,} captures"
+        bench.compare(name_shown, "pages/s", [count / seconds], {name: ([peer.rate], None)})
+        bench.say(f"pages: {name} leaves {peer.disk_bytes / 1e6:,.1f} MB")
+
+
+def _beginnings(bench: Bench, files: list[Path], share: float) -> list[Path]:
+    folder = Path(tempfile.mkdtemp(dir=bench.scratch))
+    return [_beginning(path, folder / f"{n}-{path.name}", share) for n, path in enumerate(files)]
+
+
+def _beginning(path: Path, copy: Path, share: float) -> Path:
+    """Copies a share of the records at the beginning of a file."""
+    end = 0
+    for item in read_captures(path):
+        end = item.after.offset
+        if end >= path.stat().st_size * share:
+            break
+    with path.open("rb") as file:
+        copy.write_bytes(file.read(end))
+    return copy
 
 
 def _files(bench: Bench) -> list[Path]:
@@ -106,14 +151,22 @@ def _load(location: str, files: list[Path]) -> tuple[int, float, float]:
 
 def _ask(bench: Bench, location: str) -> None:
     with webtable.open(location, read_only=True) as store:
-        asked = Questions(PageTable.open(store, parse_stored))
+        pages = PageTable.open(store, parse_stored)
+        asked = Questions(pages)
+        page = asked.largest().items[0]
+        host = page.url.split("/")[2]
         questions: dict[str, Callable[[], object]] = {
             "largest": asked.largest,
             "errors": asked.errors,
             "modified": asked.modified,
+            "modified in a domain": lambda: asked.modified(domain=host),
             "redirects": asked.redirects,
             "dead ends": asked.dead_ends,
             "outdated": lambda: asked.outdated("20990101"),
+            "inlinked": asked.inlinked,
+            "duplicates": asked.duplicates,
+            "pages of a domain": lambda: asked.under(host),
+            "page": lambda: pages.page(page.url),
         }
         for name, question in questions.items():
             took = []

@@ -100,7 +100,8 @@ def _bare_page(url: str, body: bytes) -> tuple[str, list[tuple[str, str]]]:
     links = []
     for node in document.css("a[href]"):
         try:
-            target = ada_url.join_url(url, node.attributes["href"] or "")
+            # `[href]` finds xlink:href, too, as the links in pictures have it.
+            target = ada_url.join_url(url, node.attributes.get("href") or "")
         except ValueError:
             continue
         links.append((target, node.text()))
