@@ -23,7 +23,7 @@ from webtable.cli.output import Column, print_items, talk
 from webtable.cli.page_answers import Moment, answer_options, cursor, shown
 from webtable.links.dump import Line, dump, layout
 from webtable.links.history import LinkHistory
-from webtable.links.queries import LinkQuestions
+from webtable.links.queries import ANCHOR_SOURCES, LinkQuestions
 from webtable.links.reading import Kind
 from webtable.pages.bounded import Explained, bounded
 from webtable.pages.urls import typed_url
@@ -58,8 +58,6 @@ CHANGE_COLUMNS = (
     Column("at", "AT"),
 )
 DUMP_COLUMNS = tuple(Column(key, key) for key in ("row", "family", "qualifier", "value"))
-
-_COUNTED_SOURCES = 200
 
 as_of_option = click.option("--as-of", metavar="DATE", type=Moment(), help="As it was then.")
 
@@ -142,7 +140,7 @@ def domains(location: str, form: Format, **asked: Unpack[Asked]) -> None:
     "--sources",
     metavar="N",
     type=click.IntRange(min=0),
-    default=_COUNTED_SOURCES,
+    default=ANCHOR_SOURCES,
     show_default=True,
     help="Count the words of the first N pages; 0: of all.",
 )

@@ -26,7 +26,20 @@ from webtable.pages.keys import is_under, reversed_host
 from webtable.records.index import Found
 from webtable.store.scan import Scan
 
-__all__ = ["Anchor", "DomainPages", "LinkFrom", "LinkQuestions", "LinkTo", "Ranked"]
+__all__ = [
+    "ANCHOR_SOURCES",
+    "Anchor",
+    "DomainPages",
+    "LinkFrom",
+    "LinkQuestions",
+    "LinkTo",
+    "Ranked",
+]
+
+
+ANCHOR_SOURCES = 500
+"""Of how many pages the words are counted, unless more are asked for: that takes some
+milliseconds."""
 
 
 class Ranked(msgspec.Struct, frozen=True):
@@ -256,7 +269,7 @@ class LinkQuestions:
         url: str,
         *,
         kind: Kind = "all",
-        sources: int = 0,
+        sources: int = ANCHOR_SOURCES,
         limit: int = 20,
         after: str | None = None,
     ) -> tuple[Answer[Anchor], bool]:
