@@ -333,6 +333,7 @@ def test_upkeep_of_an_embedded_store(filled: Shell) -> None:
     assert filled.answer("balancer_enabled") == "false\n=> false\n"
     assert filled.answer("list_liveservers") == "SERVERNAME\nembedded\n1 row(s)\n"
     assert filled.answer("list_deadservers; rit") == "SERVERNAME\n0 row(s)\n0 row(s)\n"
+    assert filled.answer("list_unknownservers") == "SERVERNAME\n0 row(s)\n"
 
 
 def test_the_store_is_described(reader: Shell) -> None:

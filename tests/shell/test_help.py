@@ -34,7 +34,7 @@ HBASE = {
     "splitormerge_switch splitormerge_enabled clear_compaction_queues list_deadservers "
     "list_liveservers clear_deadservers clear_block_cache stop_master stop_regionserver regioninfo "
     "rit list_decommissioned_regionservers decommission_regionservers recommission_regionserver "
-    "truncate_region",
+    "truncate_region list_unknownservers",
     "snapshots": "snapshot clone_snapshot restore_snapshot delete_snapshot delete_all_snapshot "
     "delete_table_snapshots list_snapshots list_table_snapshots",
 }

@@ -135,6 +135,7 @@ def test_what_servers_do_and_remember(cluster: Shell) -> None:
     assert any(line.startswith(f"| {host:15} | 2") for line in shown)
     assert len({len(line) for line in shown[1:]}) == 1
     assert "0 tasks" in cluster.answer("processlist 'nowhere'")
+    assert cluster.answer("list_unknownservers").startswith("SERVERNAME\n")
     assert "No operation tasks currently running." in cluster.answer("processlist 'operation'")
     for command in ("get_slowlog_responses", "get_largelog_responses"):
         assert cluster.answer(f"{command} '*', {{LIMIT => 1}}").startswith("Retrieved ")

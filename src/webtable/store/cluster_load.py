@@ -131,7 +131,8 @@ class ServerLoad(NamedTuple):
 class ClusterLoad(NamedTuple):
     """Everything that a master tells of its cluster, tables of the system included.
 
-    `ClusterReport` has what is asked for most.
+    `ClusterReport` has what is asked for most. `unknown_servers` are those that regions are said to
+    be on, though the master knows them neither alive nor dead.
     """
 
     version: str
@@ -141,6 +142,7 @@ class ClusterLoad(NamedTuple):
     backup_masters: tuple[str, ...]
     servers: tuple[ServerLoad, ...]
     dead_servers: tuple[str, ...]
+    unknown_servers: tuple[str, ...]
     in_transition: tuple[RegionInTransition, ...]
 
 

@@ -81,7 +81,8 @@ GROUPS = {
             "balance_switch balancer_enabled clear_block_cache rit trace",
             "regions": "assign unassign close_region move split merge_region regioninfo "
             "truncate_region",
-            "servers": "list_liveservers list_deadservers clear_deadservers wal_roll "
+            "servers": "list_liveservers list_deadservers list_unknownservers clear_deadservers "
+            "wal_roll "
             "list_decommissioned_regionservers decommission_regionservers "
             "recommission_regionserver stop_regionserver compaction_switch "
             "clear_compaction_queues",
@@ -106,7 +107,7 @@ GROUPS = {
 ALIASES = {"desc": "describe", "hlog_roll": "wal_roll"}
 
 UNSUPPORTED = {
-    "refresh_meta": "no server of HBase 2.6 knows such a request; later versions do",
+    "refresh_meta": "no server of HBase 2.6 knows such a request; it came with HBase 3",
 }
 
 OTHER_GROUPS = {

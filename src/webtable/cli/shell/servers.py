@@ -36,6 +36,16 @@ def list_deadservers(session: Session) -> None:
     _print_servers(session, "SERVERNAME", session.store.admin.report().dead_servers)
 
 
+def list_unknownservers(session: Session) -> None:
+    """Lists servers that regions are said to be on, though nobody knows them.
+
+    list_unknownservers
+    """
+    is_cluster = session.store.capabilities.cluster
+    names = session.store.admin.load().unknown_servers if is_cluster else ()
+    _print_servers(session, "SERVERNAME", names)
+
+
 def clear_deadservers(session: Session, *servers: Value) -> list[Value]:
     """Forgets the servers that died, or some of them; shows those that are still needed.
 
@@ -252,6 +262,7 @@ COMMANDS: dict[str, Command] = {
     "list_deadservers": list_deadservers,
     "list_decommissioned_regionservers": list_decommissioned_regionservers,
     "list_liveservers": list_liveservers,
+    "list_unknownservers": list_unknownservers,
     "processlist": processlist,
     "recommission_regionserver": recommission_regionserver,
     "stop_regionserver": stop_regionserver,

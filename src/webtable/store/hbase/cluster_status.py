@@ -27,6 +27,7 @@ EVERYTHING = (
     status_pb2.MASTER_COPROCESSORS,
     status_pb2.REGIONS_IN_TRANSITION,
     status_pb2.TASKS,
+    status_pb2.UNKNOWN_SERVERS,
 )
 _STATES = status_pb2.ServerTask.State
 
@@ -44,6 +45,7 @@ def cluster_load(
         backup_masters=tuple(str(ServerId.of(each)) for each in status.backup_masters),
         servers=tuple(map(_server, sorted(status.live_servers, key=_id))),
         dead_servers=tuple(sorted(str(ServerId.of(each)) for each in status.dead_servers)),
+        unknown_servers=tuple(sorted(str(ServerId.of(each)) for each in status.unknown_servers)),
         in_transition=moving,
     )
 

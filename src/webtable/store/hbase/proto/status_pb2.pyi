@@ -270,7 +270,7 @@ class LiveServerInfo(_message.Message):
     def __init__(self, server: _Optional[_Union[_base_pb2.ServerName, _Mapping]] = ..., server_load: _Optional[_Union[ServerLoad, _Mapping]] = ...) -> None: ...
 
 class ClusterStatus(_message.Message):
-    __slots__ = ("hbase_version", "live_servers", "dead_servers", "regions_in_transition", "cluster_id", "master_coprocessors", "master", "backup_masters", "balancer_on", "master_tasks")
+    __slots__ = ("hbase_version", "live_servers", "dead_servers", "regions_in_transition", "cluster_id", "master_coprocessors", "master", "backup_masters", "balancer_on", "master_tasks", "unknown_servers")
     HBASE_VERSION_FIELD_NUMBER: _ClassVar[int]
     LIVE_SERVERS_FIELD_NUMBER: _ClassVar[int]
     DEAD_SERVERS_FIELD_NUMBER: _ClassVar[int]
@@ -281,6 +281,7 @@ class ClusterStatus(_message.Message):
     BACKUP_MASTERS_FIELD_NUMBER: _ClassVar[int]
     BALANCER_ON_FIELD_NUMBER: _ClassVar[int]
     MASTER_TASKS_FIELD_NUMBER: _ClassVar[int]
+    UNKNOWN_SERVERS_FIELD_NUMBER: _ClassVar[int]
     hbase_version: HBaseVersionFileContent
     live_servers: _containers.RepeatedCompositeFieldContainer[LiveServerInfo]
     dead_servers: _containers.RepeatedCompositeFieldContainer[_base_pb2.ServerName]
@@ -291,4 +292,5 @@ class ClusterStatus(_message.Message):
     backup_masters: _containers.RepeatedCompositeFieldContainer[_base_pb2.ServerName]
     balancer_on: bool
     master_tasks: _containers.RepeatedCompositeFieldContainer[ServerTask]
-    def __init__(self, hbase_version: _Optional[_Union[HBaseVersionFileContent, _Mapping]] = ..., live_servers: _Optional[_Iterable[_Union[LiveServerInfo, _Mapping]]] = ..., dead_servers: _Optional[_Iterable[_Union[_base_pb2.ServerName, _Mapping]]] = ..., regions_in_transition: _Optional[_Iterable[_Union[RegionInTransition, _Mapping]]] = ..., cluster_id: _Optional[_Union[ClusterId, _Mapping]] = ..., master_coprocessors: _Optional[_Iterable[_Union[Coprocessor, _Mapping]]] = ..., master: _Optional[_Union[_base_pb2.ServerName, _Mapping]] = ..., backup_masters: _Optional[_Iterable[_Union[_base_pb2.ServerName, _Mapping]]] = ..., balancer_on: _Optional[bool] = ..., master_tasks: _Optional[_Iterable[_Union[ServerTask, _Mapping]]] = ...) -> None: ...
+    unknown_servers: _containers.RepeatedCompositeFieldContainer[_base_pb2.ServerName]
+    def __init__(self, hbase_version: _Optional[_Union[HBaseVersionFileContent, _Mapping]] = ..., live_servers: _Optional[_Iterable[_Union[LiveServerInfo, _Mapping]]] = ..., dead_servers: _Optional[_Iterable[_Union[_base_pb2.ServerName, _Mapping]]] = ..., regions_in_transition: _Optional[_Iterable[_Union[RegionInTransition, _Mapping]]] = ..., cluster_id: _Optional[_Union[ClusterId, _Mapping]] = ..., master_coprocessors: _Optional[_Iterable[_Union[Coprocessor, _Mapping]]] = ..., master: _Optional[_Union[_base_pb2.ServerName, _Mapping]] = ..., backup_masters: _Optional[_Iterable[_Union[_base_pb2.ServerName, _Mapping]]] = ..., balancer_on: _Optional[bool] = ..., master_tasks: _Optional[_Iterable[_Union[ServerTask, _Mapping]]] = ..., unknown_servers: _Optional[_Iterable[_Union[_base_pb2.ServerName, _Mapping]]] = ...) -> None: ...
