@@ -23,7 +23,7 @@ from webtable.links.schema import page_row, uri_of, url_of
 from webtable.pages.bounded import Answer, Explained, bounded
 from webtable.pages.cells import encode_time
 from webtable.pages.keys import is_under, reversed_host
-from webtable.records.index import Found
+from webtable.records.index import Found, Hit
 from webtable.store.scan import Scan
 
 __all__ = [
@@ -100,44 +100,47 @@ class LinkQuestions:
     ) -> Answer[Ranked]:
         """Returns the pages that most others link to, the most linked first.
 
-        With a kind of links it counts the links of many pages to find those with most of them.
+        With a kind of links it counts the links of many pages to find those with most of them, and
+        leaves out those without.
 
         Raises:
             NotFound: there is no such domain.
         """
         if kind != "all":
             return self._top_of_kind(domain, kind, limit, after)
-        ranks, prefix, host = self._ranks(domain, after, limit)
+        ranks, skip = self._ranks(domain, after, limit)
 
         def found() -> Iterator[tuple[str, Ranked]]:
             for hit in ranks:
-                assert hit.found is not None
-                item = Ranked(url_of(hit.row[2:]), int(hit.found.value(schema.INCOUNT) or 0))
-                if not host or is_under(item.url, host):
-                    yield cursor_of(hit.key[len(prefix) :]), item
+                yield cursor_of(hit.key[skip:]), Ranked(url_of(hit.row[2:]), _count(hit))
 
         answer = bounded(found(), limit, Explained(index=ranks.index.name))
         answer.explained.entries = ranks.counts.entries + ranks.counts.rows
         return answer
 
-    def _ranks(self, domain: str, after: str | None, limit: int | None) -> tuple[Found, bytes, str]:
-        """Returns the ranks behind a cursor, what their keys begin with, and the host wanted."""
+    def _ranks(self, domain: str, after: str | None, limit: int | None) -> tuple[Found, int]:
+        """Returns the ranks behind a cursor, and what to leave away of their keys for a cursor."""
         name, prefix, host = schema.TOP_RANKS, b"t:", ""
         if domain:
             host, registered = check_domain(self._index, domain)
             name, prefix = schema.DOMAIN_RANKS, b"d:%b:" % registered
-            if host != reversed_host(registered.decode()):
-                limit = None  # those of other hosts are sorted out afterwards
+            if host == reversed_host(registered.decode()):
+                host = ""
         start = b"" if after is None else prefix + parts_of(after, 1)[0] + b"\0"
         most = None if limit is None else limit + 1
-        scan = Scan(prefix=prefix, start=start, limit=most, batch_rows=most)
-        return self._index.rows.find(name, scan), prefix, host
+        scan = Scan(prefix=prefix, start=start, limit=most, batch_rows=None if host else most)
+
+        def is_wanted(hit: Hit) -> bool:
+            return is_under(url_of(hit.row[2:]), host)
+
+        found = self._index.rows.find(name, scan, where=is_wanted if host else None)
+        return found, len(prefix)
 
     def _top_of_kind(
         self, domain: str, kind: Kind, limit: int, after: str | None
     ) -> Answer[Ranked]:
         """Counts the links of a kind, from the most linked page on, while another may have more."""
-        ranks, _, host = self._ranks(domain, None, None)
+        ranks, _ = self._ranks(domain, None, None)
         explained = Explained(index=ranks.index.name, is_scan=True)
         reader = LinkReader(self._index, explained)
         behind = (1, b"")
@@ -146,15 +149,11 @@ class LinkQuestions:
             behind = -number_of(number), last
         best: list[tuple[int, bytes]] = []
         for hit in ranks:
-            uri = hit.row[2:]
-            assert hit.found is not None
-            total = int(hit.found.value(schema.INCOUNT) or 0)
-            if len(best) > limit and -best[limit][0] > total:
+            uri, total = hit.row[2:], _count(hit)
+            if not total or (len(best) > limit and -best[limit][0] > total):
                 break
-            if host and not is_under(url_of(uri), host):
-                continue
             rank = -reader.count(uri, kind), uri
-            if after is None or rank > behind:
+            if rank[0] and (after is None or rank > behind):
                 insort(best, rank)
                 del best[limit + 1 :]
         explained.entries += ranks.counts.entries + ranks.counts.rows
@@ -298,6 +297,11 @@ class LinkQuestions:
             ranked = [each for each in ranked if each > last]
         found = ((cursor_of(b"%d" % -n, each.encode()), Anchor(each, -n)) for n, each in ranked)
         return bounded(found, limit, explained), is_all
+
+
+def _count(hit: Hit) -> int:
+    assert hit.found is not None
+    return int(hit.found.value(schema.INCOUNT) or 0)
 
 
 def _place(after: str | None) -> tuple[bytes, int]:

@@ -111,10 +111,20 @@ class LinkReader:
         return next(self.sources(uri, kind=kind, most=1), None) is not None
 
     def count(self, uri: bytes, kind: Kind) -> int:
-        """Counts the pages that link to one. Reads all of them, unless all kinds are asked for."""
-        if kind == "all":
-            return self.counts([uri])[0]
-        return sum(1 for _ in self.sources(uri, kind=kind))
+        """Counts the pages that link to one.
+
+        Reads the links from inside and from outside in turns, until the fewer of them are read:
+        the others are the rest of all.
+        """
+        (total,) = self.counts([uri])
+        if kind == "all" or not total:
+            return total
+        inside, outside = (self.sources(uri, kind=each) for each in ("internal", "external"))
+        for number in itertools.count():
+            for each, sources in (("internal", inside), ("external", outside)):
+                if next(sources, None) is None:
+                    return number if each == kind else total - number
+        raise AssertionError
 
     def counts(self, uris: Sequence[bytes]) -> list[int]:
         """Returns how many pages link to each of some pages."""
