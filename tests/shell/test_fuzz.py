@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import random
+import secrets
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -153,3 +154,92 @@ def test_a_store_survives_it(session: Session) -> None:
         except (WebTableError, ExitShell):
             continue
     assert session.store.table("t").schema().families
+
+
+# What can be asked of a cluster that others use too.
+HARMLESS = [
+    "assign",
+    "balancer_enabled",
+    "catalogjanitor_enabled",
+    "clear_block_cache",
+    "clear_compaction_queues",
+    "clear_slowlog_responses",
+    "close_region",
+    "describe_namespace",
+    "flush",
+    "flush_master_store",
+    "get_balancer_decisions",
+    "get_balancer_rejections",
+    "get_largelog_responses",
+    "get_slowlog_responses",
+    "hlog_roll",
+    "is_in_maintenance_mode",
+    "list_decommissioned_regionservers",
+    "list_unknownservers",
+    "list_regions",
+    "locate_region",
+    "merge_region",
+    "move",
+    "normalize",
+    "processlist",
+    "recommission_regionserver",
+    "regioninfo",
+    "rit",
+    "snapshot_cleanup_enabled",
+    "splitormerge_enabled",
+    "status",
+    "trace",
+    "truncate_region",
+    "unassign",
+    "wal_roll",
+    "zk_dump",
+    "alter_namespace",
+    "compaction_state",
+]
+KEYS = [
+    "LIMIT",
+    "TABLE_NAME",
+    "TABLE_NAMES",
+    "REGEX",
+    "NAMESPACE",
+    "METHOD",
+    "NAME",
+    "USER",
+    "'FILTER_BY_OP'",
+    "'p'",
+]
+
+
+def drawn_value(chance: random.Random, atoms: list[str], depth: int = 0) -> str:
+    kind = chance.random()
+    if kind < 0.75 or depth > 1:
+        return chance.choice(atoms)
+    inner = [drawn_value(chance, atoms, depth + 1) for _ in range(chance.randint(0, 3))]
+    if kind < 0.87:
+        return f"[{', '.join(inner)}]"
+    return f"{{{', '.join(f'{chance.choice(KEYS)} => {each}' for each in inner)}}}"
+
+
+@pytest.mark.hbase
+def test_lines_about_a_cluster_are_answered(hbase_location: str) -> None:
+    namespace = f"fuzz_{secrets.token_hex(4)}"
+    chance = random.Random()
+    seed = chance.randrange(2**32) if SOAK else 1
+    chance.seed(seed)
+    with webtable.open(f"{hbase_location}?namespace={namespace}&timeout=10") as store:
+        table = store.create_table("t", "f")
+        known = [store.admin.servers()[0].name, table.regions()[0].name, "127.0.0.1", "a,1,1"]
+        atoms = [f"'{each}'" for each in (*known, "t", "f", "x", "SPLIT", "*", "all", "set", "[")]
+        atoms += ["''", "5", "-1", "nil", "true", "1.5", '"\\x00\\xff"', "99999999999999999999"]
+        session = Session(store, Printer(io.StringIO()), lambda _: "n")
+        for _ in range(3000 if SOAK else 150):
+            values = [drawn_value(chance, atoms) for _ in range(chance.choice((0, 1, 1, 2, 3)))]
+            line = f"{chance.choice(HARMLESS)} {', '.join(values)}"
+            error = outcome(session, line)
+            assert error is None or str(error), (seed, line)
+        for region in table.regions():
+            if region.state != "OPEN":
+                store.admin.assign(region)
+        store.drop_table("t")
+    with webtable.open(hbase_location) as store:
+        store.admin.drop_namespace(namespace)
