@@ -60,6 +60,10 @@ class Engine(ABC):
     def get_many(self, table: str, gets: Sequence[Get]) -> list[Row | None]:
         """Reads rows; the answer has one entry a request, None where nothing is visible."""
 
+    def get(self, table: str, get: Get) -> Row | None:
+        """Reads one row, as `get_many` does."""
+        return self.get_many(table, (get,))[0]
+
     @abstractmethod
     def scan(self, table: str, scan: Scan) -> Iterator[Row]:
         """Yields the visible rows of a range in order. Closing the iterator frees everything.

@@ -11,7 +11,7 @@ import msgspec
 from msgspec.structs import force_setattr
 
 from webtable.errors import InvalidRequest
-from webtable.store.checks import check_column, check_row_key, check_time_range
+from webtable.store.checks import MAX_ROW_BYTES, check_column, check_row_key, check_time_range
 from webtable.store.filter_text import as_filter
 from webtable.store.filters import Filter
 from webtable.store.row_bounds import both_bounds, filter_bounds, prefix_end
@@ -36,8 +36,12 @@ class Get(msgspec.Struct, frozen=True):
     filter: Filter | str | None = None
 
     def __post_init__(self) -> None:
-        check_row_key(self.row)
-        _check_selection(self.columns, self.versions, self.time_range)
+        # The check of the key is repeated here because a call costs a twentieth of a get.
+        row = self.row
+        if type(row) is not bytes or not 0 < len(row) <= MAX_ROW_BYTES:
+            check_row_key(row)
+        if self.columns or self.versions != 1 or self.time_range is not None:
+            _check_selection(self.columns, self.versions, self.time_range)
         if self.filter is not None:
             force_setattr(self, "filter", as_filter(self.filter))
 

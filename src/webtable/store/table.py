@@ -74,8 +74,7 @@ class Table:
             time_range = _one_version(timestamp, time_range)
         if type(columns) is not tuple:
             columns = _columns(columns)
-        get = Get(row, columns, versions, time_range, filter)
-        return self._engine.get_many(self.name, (get,))[0]
+        return self._engine.get(self.name, Get(row, columns, versions, time_range, filter))
 
     def get_many(
         self,

@@ -80,7 +80,7 @@ class HBaseEngine(Engine):
     def get_many(self, table: str, gets: Sequence[Get]) -> list[Row | None]:
         """Reads rows; see `Engine.get_many`."""
         if len(gets) == 1:
-            return [self._get(table, gets[0])]
+            return [self.get(table, gets[0])]
         multi = Multi(self._cluster, table, gets)
         multi.run()
         rows: list[Row | None] = []
@@ -90,7 +90,8 @@ class HBaseEngine(Engine):
             rows.append(outcome)
         return rows
 
-    def _get(self, table: str, get: Get) -> Row | None:
+    def get(self, table: str, get: Get) -> Row | None:
+        """Reads one row; see `Engine.get`."""
         request = sized(b"\x12", get_bytes(get))
         full = self._cluster.names.full(table)
         call = RegionCall(full, get.row, "Get", request, AsBytes)
@@ -102,7 +103,7 @@ class HBaseEngine(Engine):
         start, stop = scan.bounds()
         if scan.limit == 0 or _is_empty(start, stop):
             # Nothing to read, but an unknown table or family is to be told all the same.
-            self._get(table, Get(start or b"\0", columns=scan.columns))
+            self.get(table, Get(start or b"\0", columns=scan.columns))
             return iter(())
         return scan_rows(ScanJob(self._cluster, table, scan))
 
@@ -199,7 +200,7 @@ class HBaseEngine(Engine):
         self, table: str, row: bytes, column: bytes, mutations: Sequence[Mutation]
     ) -> bool:
         """Whether a column has the value that the mutations put there."""
-        found = self._get(table, Get(row, (column,)))
+        found = self.get(table, Get(row, (column,)))
         stored = found.value(column) if found is not None else None
         puts = [each.values[column] for each in mutations if _puts(each, column)]
         return stored is not None and stored in puts

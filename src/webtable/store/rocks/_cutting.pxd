@@ -2,8 +2,11 @@
 cimport cython
 
 cdef long long _SKIP_LIMIT, _PIECE_BYTES, _CELL_BYTES
-cdef int _TAGGED
+cdef int _TAGGED, _PUT_BYTE
 cdef bytes _EMPTY_QUALIFIER, _NO_COLUMN
+
+@cython.locals(qualifier=bytes, target=bytes, key=bytes, end=cython.Py_ssize_t)
+cpdef list read_newest(object family, tuple wanted, object seeker, bytes prefix)
 
 cdef class RowCutter:
     cdef object _family, _matcher, _source, _timestamp, _wanted

@@ -13,7 +13,7 @@ from webtable.errors import CorruptData
 from webtable.store.model import MAX_TIMESTAMP, RawCell, Row
 from webtable.store.rocks.keys import decode_tagged
 
-__all__ = ["COMPILED", "RowCutter"]
+__all__ = ["COMPILED", "RowCutter", "read_newest"]
 
 COMPILED = not __file__.endswith((".py", ".pyc"))
 """Whether this is machine code."""
@@ -23,9 +23,47 @@ _SKIP_LIMIT = 32
 _EMPTY_QUALIFIER = b"\x00"  # escaped and ended, as it stands in a key
 _NO_COLUMN = b""
 _TAGGED = 5
+_PUT_BYTE = 255 - 4  # the last byte of a put's key
 _new_row = Row.__new__  # without the call of __init__, a third of the time
 _PIECE_BYTES = 32 * 1024  # what is cut ahead of the caller, about
 _CELL_BYTES = 64  # a cell, besides its value
+
+
+def read_newest(
+    family: Any, wanted: tuple[bytes, ...], seeker: Any, prefix: bytes
+) -> list[RawCell] | None:
+    """Returns the newest cell of one named column, or None where rules must be asked for it.
+
+    What `reader.read_columns` does, for the read that is made most often and needs the least.
+
+    Args:
+        family: the family, an `OpenFamily`.
+        wanted: the escaped, ended qualifiers to read.
+        seeker: an iterator of RocksDB's.
+        prefix: the row, `escaped row | 00`.
+    """
+    qualifier = wanted[0]
+    if (
+        len(wanted) > 1
+        or qualifier == _EMPTY_QUALIFIER
+        or family.notes.is_marked
+        or family.schema.ttl_seconds is not None
+    ):
+        return None
+    target = prefix + qualifier
+    seeker.seek(target)
+    if not seeker.valid():
+        seeker.status()
+        return []
+    key = seeker.key()
+    if not key.startswith(target):
+        return []
+    end = len(key) - 1
+    if key[end] != _PUT_BYTE:
+        return None
+    timestamp = MAX_TIMESTAMP - int.from_bytes(key[end - 8 : end], "big")
+    column = family.columns.get(qualifier) or family.column(qualifier)
+    return [(column, timestamp, seeker.value(), 4)]
 
 
 class RowCutter:

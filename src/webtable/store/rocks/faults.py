@@ -43,12 +43,16 @@ class translated:  # noqa: N801 - it reads as a word: with translated(path)
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if error is not None and isinstance(error, Exception):
-            ours = _translate(error, self.path)
-            if not isinstance(ours, WebTableError) and self._is_closed():
-                # A thread was at work when another closed the store under it.
-                ours = StoreClosed(self.path)
-            if ours is not error:
-                raise ours from error
+            self.tell(error)
+
+    def tell(self, error: Exception) -> None:
+        """Raises the error of ours that this one amounts to; returns where it is one already."""
+        ours = _translate(error, self.path)
+        if not isinstance(ours, WebTableError) and self._is_closed():
+            # A thread was at work when another closed the store under it.
+            ours = StoreClosed(self.path)
+        if ours is not error:
+            raise ours from error
 
 
 def _translate(exc: Exception, path: str) -> Exception:

@@ -13,7 +13,7 @@ from rocksdict import RdictIter
 
 from webtable import compiled
 from webtable.errors import CorruptData
-from webtable.store.model import MAX_TIMESTAMP, RawCell, Row, split_column
+from webtable.store.model import RawCell, Row, split_column
 from webtable.store.rocks.catalog import OpenFamily, OpenTable
 from webtable.store.rocks.keys import (
     SUFFIX_BYTES,
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from webtable.store.rocks import cutting
 else:
     cutting = compiled.load("webtable.store.rocks", "cutting")
+
+read_newest = cutting.read_newest
 
 __all__ = [
     "NEWEST",
@@ -253,35 +255,6 @@ def rows_backward(
     else:
         seeker.seek_to_last()
     _check_exhausted(seeker)
-
-
-def read_newest(read: FamilyRead, seeker: RdictIter, prefix: bytes) -> list[RawCell] | None:
-    """Returns the newest cell of one named column, or None where rules must be asked for it.
-
-    What `read_columns` does, for the read that is made most often and needs the least.
-    """
-    family, wanted = read
-    assert wanted is not None
-    qualifier = wanted[0]
-    if (
-        len(wanted) > 1
-        or qualifier == _EMPTY_QUALIFIER
-        or family.notes.is_marked
-        or family.schema.ttl_seconds is not None
-    ):
-        return None
-    target = prefix + qualifier
-    seeker.seek(target)
-    if not seeker.valid():
-        seeker.status()
-        return []
-    key = seeker.key()
-    if not key.startswith(target):
-        return []
-    if key[-1] != _PUT_BYTE:
-        return None
-    timestamp = MAX_TIMESTAMP - int.from_bytes(key[-SUFFIX_BYTES:-1], "big")
-    return [(family.column(qualifier), timestamp, seeker.value(), _PUT)]
 
 
 def read_columns(read: FamilyRead, view: View, seeker: RdictIter, prefix: bytes) -> list[RawCell]:
