@@ -27,7 +27,6 @@ from webtable.pages.keys import is_under
 __all__ = ["Change", "LinkHistory", "PastAnswer"]
 
 T = TypeVar("T")
-_AT_ONCE = 64
 Changed: TypeAlias = Literal["gained", "lost", "anchor", "rel"]
 
 
@@ -109,7 +108,7 @@ class LinkHistory:
         def found() -> Iterator[tuple[str, LinkTo]]:
             nonlocal not_kept
             sources = reader.sources(uri, start=start, kind=kind, with_gone=True)
-            for batch in batches(sources, min(limit + 1, _AT_ONCE)):
+            for batch in batches(sources, limit + 1):
                 urls = [url_of(source.uri) for source in batch]
                 words = past.words_at(urls, [source.words for source in batch], url, as_of)
                 not_kept += words.count(None)
@@ -208,7 +207,7 @@ class LinkHistory:
                 for source in sources:
                     yield _Pair(target, source.uri)
 
-        answer = bounded(comparison.changes(pairs(), min(limit + 1, _AT_ONCE)), limit, explained)
+        answer = bounded(comparison.changes(pairs(), limit + 1), limit, explained)
         kept = past.kept()
         is_early = kept.since is not None and span[0] < kept.since
         if not answer.items and comparison.not_kept and is_early:

@@ -32,6 +32,7 @@ T = TypeVar("T")
 
 _LEAST, _FIRST, _MOST = 8, 32, 1_024
 _PIECE_BYTES = 65_536
+_MOST_AT_ONCE = 128
 
 
 class Source(NamedTuple):
@@ -211,9 +212,9 @@ def _piece(size: int, low: bytes, high: bytes) -> Filter:
 
 
 def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
-    """Yields items in lists of so many, the last one maybe shorter."""
+    """Yields items in lists of so many, if that is not too many; the last one may be shorter."""
     rest = iter(items)
-    while batch := list(itertools.islice(rest, size)):
+    while batch := list(itertools.islice(rest, min(size, _MOST_AT_ONCE))):
         yield batch
 
 

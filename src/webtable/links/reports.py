@@ -169,7 +169,7 @@ class LinkReports:
 
     def _good_pages(self, uris: Iterator[bytes], limit: int, explained: Explained) -> Answer[Page]:
         def found() -> Iterator[tuple[str, Page]]:
-            for batch in batches(uris, min(limit + 1, _AT_ONCE)):
+            for batch in batches(uris, limit + 1):
                 pages = _pages_of(self._index, batch, explained)
                 for uri, page in zip(batch, pages, strict=True):
                     if page is not None and 200 <= page.status <= 299 and page.type in _HTML:
