@@ -68,7 +68,9 @@ COMMANDS = {
     "snapshot": Entry(
         "snapshots", "snapshot", "Take, list, restore, clone and delete snapshots of tables."
     ),
-    "stats": Entry("tables", "stats", "Show sizes and counts, family by family."),
+    "stats": Entry(
+        "stats", "stats", "Show sizes and counts: by family, of pages by part or domain."
+    ),
     "table": Entry("schemas", "table", "Create, describe, alter, enable, disable and drop tables."),
     "tables": Entry("tables", "tables", "List the tables with their families and sizes."),
     "tour": Entry("tour", "tour", "Show what the store can do, step by step."),

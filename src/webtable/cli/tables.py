@@ -1,10 +1,10 @@
-"""`webtable tables` and `webtable stats`: what a store holds, and how much of it."""
+"""`webtable tables`: what a store holds."""
 
 from __future__ import annotations
 
 import click
 
-from webtable import Store, Table
+from webtable import Table
 from webtable.cli.options import (
     Format,
     format_option,
@@ -14,7 +14,7 @@ from webtable.cli.options import (
 )
 from webtable.cli.output import Column, Item, page_of, print_items
 
-__all__ = ["stats", "tables"]
+__all__ = ["tables"]
 
 TABLE_COLUMNS = (
     Column("table", "TABLE"),
@@ -22,15 +22,6 @@ TABLE_COLUMNS = (
     Column("disk_bytes", "DISK", "size"),
     Column("memory_bytes", "MEMORY", "size"),
     Column("cells", "CELLS", "count"),
-)
-
-FAMILY_COLUMNS = (
-    Column("table", "TABLE"),
-    Column("family", "FAMILY"),
-    Column("disk_bytes", "DISK", "size"),
-    Column("memory_bytes", "MEMORY", "size"),
-    Column("cells", "CELLS", "count"),
-    Column("files", "FILES", "count"),
 )
 
 start_option = click.option(
@@ -54,26 +45,6 @@ def tables(location: str, form: Format, limit: int | None, start: str) -> None:
     print_items(items, TABLE_COLUMNS, form, next_key=next_table)
 
 
-@click.command(short_help="Show sizes and counts, family by family.")
-@click.argument("table", required=False)
-@store_option
-@format_option
-@limit_option
-@start_option
-def stats(table: str | None, location: str, form: Format, limit: int | None, start: str) -> None:
-    """Show sizes and counts of TABLE, or of all tables, family by family.
-
-    --limit counts tables. Cells are an estimate and count every version; '-' where the engine
-    does not know. HBase measures whole regions: there a family's sizes are known where it is
-    the only one of its table; `webtable tables` has the sizes of whole tables.
-    """
-    with open_for_reading(location) as store:
-        names = [table] if table else store.tables()
-        chosen, next_table = page_of(names, str, "" if table else start, limit)
-        items = [item for name in chosen for item in _family_items(store, name)]
-    print_items(items, FAMILY_COLUMNS, form, next_key=next_table)
-
-
 def _table_item(table: Table) -> Item:
     stats = table.stats()
     counts = [family.cells for family in stats.families]
@@ -84,7 +55,3 @@ def _table_item(table: Table) -> Item:
         "memory_bytes": stats.memory_bytes,
         "cells": None if None in counts else sum(count or 0 for count in counts),
     }
-
-
-def _family_items(store: Store, name: str) -> list[Item]:
-    return [{"table": name, **family._asdict()} for family in store.table(name).stats().families]

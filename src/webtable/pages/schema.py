@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
+from msgspec.structs import replace
+
 from webtable.store.schema import Compression, Family, TableSchema
 
 __all__ = [
@@ -24,6 +26,7 @@ __all__ = [
     "SETTINGS_TABLE",
     "TABLE",
     "Profile",
+    "packed_schema",
     "pages_schema",
     "settings_schema",
 ]
@@ -45,10 +48,21 @@ _DAY = 86_400
 _ALL_VERSIONS = 2**31 - 1
 
 
+def packed_schema(described: TableSchema, *, is_embedded: bool) -> TableSchema:
+    """Returns the schema of an index table with its families compressed: keys are much alike."""
+    packed = _packing(is_embedded=is_embedded)
+    families = [replace(family, compression=packed) for family in described.families]
+    return replace(described, families=tuple(families))
+
+
+def _packing(*, is_embedded: bool) -> Compression:
+    # Region servers have GZ without further libraries; RocksDB has ZSTD, which is quicker.
+    return "ZSTD" if is_embedded else "GZ"
+
+
 def pages_schema(profile: Profile, *, is_embedded: bool) -> TableSchema:
     """Returns the schema of the main table."""
-    # Region servers have GZ without further libraries; RocksDB has ZSTD, which is quicker.
-    packed: Compression = "ZSTD" if is_embedded else "GZ"
+    packed = _packing(is_embedded=is_embedded)
     if profile == "live":
         content = Family(name=CONTENT, versions=3, ttl_seconds=90 * _DAY, compression=packed)
         outlinks, inlinks = (

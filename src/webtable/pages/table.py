@@ -111,7 +111,8 @@ class PageTable:
             store.create_table(described, splits=splits)
         for index in page_indexes(scheme, suffixes):
             if index.table not in tables:
-                store.create_table(index.schema("ready"), splits=splits)
+                described = schema.packed_schema(index.schema("ready"), is_embedded=is_embedded)
+                store.create_table(described, splits=splits)
         # The settings come last: they say that everything else is there.
         settings = store.create_table(schema.settings_schema())
         settings.put(
