@@ -42,7 +42,7 @@ REASONS = {
     "bad-line": "the line is not a JSON object with the fields of a page",
     "bad-record": "the record's header cannot be read",
     "bad-url": "the record's URL is not one of a page",
-    "crashed": "the process that read the record ended",
+    "crashed": "parsing the record failed, or ended the process that did it",
     "damaged": "the compressed data cannot be unpacked",
     "future": "the record is dated more than a day in the future",
     "garbage": "bytes that belong to no record",

@@ -25,10 +25,11 @@ from webtable.pages.page import NewCapture
 from webtable.pages.parsing import ready
 from webtable.pages.sources import read_captures
 
-__all__ = ["Batch", "Task", "Workers", "read_batches", "read_file"]
+__all__ = ["Batch", "Task", "Workers", "limit_memory", "read_batches", "read_file"]
 
 BATCH_CAPTURES = 200
 BATCH_BYTES = 4 * 1024 * 1024
+MOST_MEMORY = 1024 * 1024 * 1024
 _SMALL = 1_000  # what a capture takes besides its body
 _MOST_FAILURES = 3
 _RARELY = 100_000
@@ -77,14 +78,15 @@ def read_batches(task: Task, source: Source) -> Iterator[Batch]:
         for found in source(task):
             after = found.after
             if task.skips_first and not found_any and isinstance(found, Capture):
-                found = _crashed(found)
+                found = _crashed(found, "the process that read it ended")
             found_any = True
-            if isinstance(found, Skipped):
-                skipped.append(found)
-                size += _SMALL
+            taken = _taken(found)
+            size += _SMALL
+            if isinstance(taken, Skipped):
+                skipped.append(taken)
             else:
-                captures.append(ready(found))
-                size += len(found.body or b"") + _SMALL
+                captures.append(taken)
+                size += len(taken.body or b"")
             if task.is_careful or len(captures) >= BATCH_CAPTURES or size >= BATCH_BYTES:
                 yield Batch(task.path, captures, skipped, after)
                 captures, skipped, size = [], [], 0
@@ -100,10 +102,20 @@ def read_file(task: Task) -> Iterator[Capture | Skipped]:
     return read_captures(task.path, task.start)
 
 
-def _crashed(capture: Capture) -> Skipped:
+def _taken(found: Capture | Skipped) -> NewCapture | Skipped:
+    """Returns a capture ready to be stored; skipped where making it ready fails, whatever for."""
+    if isinstance(found, Skipped):
+        return found
+    try:
+        return ready(found)
+    except Exception as exc:  # noqa: BLE001  one page must not end a load
+        return _crashed(found, f"parsing it failed: {exc!r:.200}")
+
+
+def _crashed(capture: Capture, why: str) -> Skipped:
     return Skipped(
         "crashed",
-        "the process that read it ended",
+        why,
         url=capture.url,
         record_id=capture.record_id,
         source=capture.source,
@@ -198,9 +210,23 @@ class _Worker:
         self.failures = 0
 
 
+def limit_memory(most: int = MOST_MEMORY) -> None:
+    """Lets this process have no more memory than that: what asks for more fails, and is skipped.
+
+    Where the system knows no such limit there is none.
+    """
+    with contextlib.suppress(ImportError, OSError, ValueError):
+        import resource
+
+        _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+        soft = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+
+
 def _serve(connection: Connection) -> None:
     """What a worker process does: reads the files that it is told, until there are no more."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    limit_memory()
     # Captures and links are many small values without cycles: to look through them again and
     # again would take a tenth of the time.
     gc.freeze()
