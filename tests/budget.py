@@ -31,6 +31,12 @@ ROOM_OF_FOLDER = {
     "links": "links",
 }
 
+ROOM_OF_FILE = {
+    "simulation/test_links.py": "links",
+    "simulation/test_links_rules.py": "links",
+    "simulation/test_pages.py": "pages",
+}
+
 REST = "the rest"
 
 
@@ -38,8 +44,11 @@ def room_of(path: Path, tests: Path, *, on_hbase: bool) -> str:
     """Returns the room whose share of the plan a test at `path` uses."""
     if on_hbase:
         return "HBase"
-    folder = path.relative_to(tests).parts[0] if path.is_relative_to(tests) else ""
-    return ROOM_OF_FOLDER.get(folder, REST)
+    if not path.is_relative_to(tests):
+        return REST
+    inside = path.relative_to(tests)
+    room = ROOM_OF_FILE.get(inside.as_posix())
+    return room or ROOM_OF_FOLDER.get(inside.parts[0], REST)
 
 
 def table(seconds: dict[str, float]) -> tuple[list[str], list[str]]:
