@@ -152,8 +152,9 @@ def _ask(bench: Bench, location: str) -> None:
     with webtable.open(location, read_only=True) as store:
         index = LinkIndex.open(PageTable.open(store, parse_stored))
         asked, reports, history = LinkQuestions(index), LinkReports(index), LinkHistory(index)
-        linked = [item.url for item in asked.top(limit=100).items]
-        page = linked[len(linked) // 2]
+        linked = [item.url for item in asked.top(limit=500).items]
+        crawled = [url for url in linked if (p := index.pages.page(url)) and p.status == 200]
+        page = crawled[len(crawled) // 2]
         domain = page.split("/")[2]
         day = 86_400
         newest = int(time.time())

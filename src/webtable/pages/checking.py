@@ -87,20 +87,22 @@ def verify_pages(
 def chosen_rows(pages: PageTable, count: int) -> Iterator[bytes]:
     """Yields the rows of pages chosen by chance, each once: by a hash of their URLs."""
     seen: set[bytes] = set()
-    for _ in range(3 * count):
+    for _ in range(count):
         start = secrets.token_hex(8).encode()
         if isinstance(pages.keys, SaltedKeys):
             start = b"%02x:%b" % (secrets.randbelow(256), start)
-        hit = next(pages.rows.hits(_URL_INDEX, Scan(start=start, batch_rows=1)), None)
-        if hit is None:
-            hit = next(pages.rows.hits(_URL_INDEX, Scan(batch_rows=1)), None)
-        if hit is None:
+        row = next((row for row in _rows_around(pages, start) if row not in seen), None)
+        if row is None:
             return
-        if hit.row not in seen:
-            seen.add(hit.row)
+        seen.add(row)
+        yield row
+
+
+def _rows_around(pages: PageTable, start: bytes) -> Iterator[bytes]:
+    """Yields the rows of all pages by the hash of their URLs, from one on and round again."""
+    for scan in (Scan(start=start, batch_rows=1), Scan(stop=start)):
+        for hit in pages.rows.hits(_URL_INDEX, scan):
             yield hit.row
-        if len(seen) >= count:
-            return
 
 
 def _rows(pages: PageTable, sample: int | None) -> Iterator[Row]:
