@@ -12,7 +12,7 @@ elements, as far as that matters for the depth.
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import defaultdict
 from typing import NamedTuple
 
 __all__ = ["MAX_DEPTH", "MAX_TAGS", "Flat", "flatten"]
@@ -103,15 +103,15 @@ def _too_deep(html: bytes) -> list[tuple[int, int]]:
     """Returns where the tags are that nest too deep, those that end them included."""
     cuts: list[tuple[int, int]] = []
     stack = _Stack()
-    left_out: Counter[bytes] = Counter()
+    left_out: defaultdict[bytes, int] = defaultdict(int)
     for number, token in enumerate(_TOKEN.finditer(html)):
         if number >= MAX_TAGS:
             cuts.append((token.start(), len(html)))
             break
-        name = token[3]
+        slash, name = token.group(2, 3)
         if name is None or (name := name.lower()) in _NOT_NESTING:
             continue
-        if token[2]:
+        if slash:
             if left_out[name]:
                 left_out[name] -= 1
                 cuts.append(token.span())
@@ -130,7 +130,7 @@ class _Stack:
 
     def __init__(self) -> None:
         self._names: list[bytes] = []
-        self._counts: Counter[bytes] = Counter()
+        self._counts: defaultdict[bytes, int] = defaultdict(int)
         self._formatting = 0
 
     def is_full_for(self, name: bytes) -> bool:
@@ -145,9 +145,14 @@ class _Stack:
 
     def close(self, name: bytes) -> None:
         """Closes the last element of a name, with what is in it, if the end tag reaches it."""
+        names = self._names
+        if names and names[-1] == name:  # as it is in nearly every page
+            names.pop()
+            self._counts[name] -= 1
+            self._formatting -= name in _FORMATTING
+            return
         if not self._counts[name]:
             return
-        names = self._names
         if name in _FORMATTING:  # what is in it stays open, and only it is closed
             place = len(names) - 1 - names[::-1].index(name)
             del names[place]
@@ -159,8 +164,10 @@ class _Stack:
             if names[place] == name:
                 # Formatting that is in it goes on behind it, in the standard and so here.
                 kept = [each for each in names[place:] if each in _FORMATTING]
-                self._counts.subtract(names[place:])
-                self._counts.update(kept)
+                for each in names[place:]:
+                    self._counts[each] -= 1
+                for each in kept:
+                    self._counts[each] += 1
                 names[place:] = kept
                 return
             if names[place] in stops:
