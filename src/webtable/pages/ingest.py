@@ -20,6 +20,7 @@ import msgspec
 
 from webtable.pages import schema
 from webtable.pages.captures import START, Position, Skipped
+from webtable.pages.distinct import Distinct
 from webtable.pages.page import NewCapture, Outcome
 from webtable.pages.schema import SETTINGS_TABLE
 from webtable.pages.sources import STANDARD_INPUT
@@ -91,7 +92,7 @@ class Loader:
         self._settings = pages.store.table(SETTINGS_TABLE)
         family = pages.store.describe_table(schema.TABLE).family(schema.CONTENT)
         self._ttl = None if family is None else family.ttl_seconds
-        self._seen: set[bytes] = set()
+        self._seen = Distinct()
         self._rows: dict[str, bytes] = {}
         self._finished: list[bytes] = []
         self.report = LoadReport()
@@ -190,7 +191,7 @@ class Loader:
         report.captures += len(captures)
         for capture, outcome in zip(captures, outcomes, strict=True):
             setattr(report, outcome, getattr(report, outcome) + 1)
-            self._seen.add(hashlib.blake2b(capture.url.encode(), digest_size=8).digest())
+            self._seen.add(capture.url)
             if capture.info is not None:
                 report.links += capture.info.link_count
             if capture.body is not None and capture.note.time < oldest:
