@@ -121,7 +121,7 @@ def _storage(pages: PageTable) -> list[Finding]:
     return [
         Finding(
             "storage",
-            f"{total / 1e9:,.3f} GB",
+            f"{total / 1e9:,.1f} GB" if total >= 10**9 else f"{total / 1e6:,.1f} MB",
             f"{MOST_BYTES / 1e9:,.0f} GB",
             total <= MOST_BYTES,
             "shorten TTLs or versions (`webtable table alter`), and compact",
