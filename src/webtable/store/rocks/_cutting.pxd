@@ -8,6 +8,13 @@ cdef bytes _EMPTY_QUALIFIER, _NO_COLUMN
 @cython.locals(qualifier=bytes, target=bytes, key=bytes, end=cython.Py_ssize_t)
 cpdef list read_newest(object family, tuple wanted, object seeker, bytes prefix)
 
+@cython.locals(cells=list, key=bytes, qualifier=bytes, target=bytes, stored=bytes, suffix=bytes)
+cpdef list read_columns(object read, object view, object seeker, bytes prefix)
+
+@cython.locals(target=bytes, key=bytes, suffix=bytes)
+cdef tuple _family_markers(object read, object view, object seeker, bytes prefix, list cells)
+cdef tuple _decode(bytes suffix, bytes stored)
+
 cdef class RowCutter:
     cdef object _family, _matcher, _source, _timestamp, _wanted
     cdef dict _columns

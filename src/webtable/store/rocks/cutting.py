@@ -13,7 +13,7 @@ from webtable.errors import CorruptData
 from webtable.store.model import MAX_TIMESTAMP, RawCell, Row
 from webtable.store.rocks.keys import decode_tagged
 
-__all__ = ["COMPILED", "RowCutter", "read_newest"]
+__all__ = ["COMPILED", "RowCutter", "read_columns", "read_newest"]
 
 COMPILED = not __file__.endswith((".py", ".pyc"))
 """Whether this is machine code."""
@@ -27,6 +27,13 @@ _PUT_BYTE = 255 - 4  # the last byte of a put's key
 _new_row = Row.__new__  # without the call of __init__, a third of the time
 _PIECE_BYTES = 32 * 1024  # what is cut ahead of the caller, about
 _CELL_BYTES = 64  # a cell, besides its value
+
+
+def _not_a_cell(key: bytes) -> CorruptData:
+    return CorruptData(
+        f"{key!r:.120} is not the key of a cell",
+        hint="check the disk, then restore the store from a checkpoint",
+    )
 
 
 def read_newest(
@@ -59,11 +66,90 @@ def read_newest(
     if not key.startswith(target):
         return []
     end = len(key) - 1
-    if key[end] != _PUT_BYTE:
+    if end != len(target) + 8 or key[end] != _PUT_BYTE:
         return None
     timestamp = MAX_TIMESTAMP - int.from_bytes(key[end - 8 : end], "big")
     column = family.columns.get(qualifier) or family.column(qualifier)
     return [(column, timestamp, seeker.value(), 4)]
+
+
+def read_columns(read: Any, view: Any, seeker: Any, prefix: bytes) -> list[RawCell]:
+    """Returns what the read sees of the named columns of one row, by one seek for each.
+
+    Args:
+        read: the family and its columns, a `FamilyRead`.
+        view: what is asked of it, a `View`.
+        seeker: an iterator of RocksDB's.
+        prefix: the row, `escaped row | 00`.
+    """
+    family, wanted = read
+    assert wanted is not None
+    matcher: Any = None if view.is_simple(family) else view.matcher(read)
+    cells: list[RawCell] = []
+    key: bytes | None = b""
+    # Looked at after the iterator was opened: a marker that it can see has set this before.
+    if family.notes.is_marked or wanted[0] == _EMPTY_QUALIFIER:
+        seeker.seek(prefix)
+        key = seeker.key() if seeker.valid() else None
+        if key is not None and key.startswith(prefix + _EMPTY_QUALIFIER):
+            # Markers of the whole family stand in the column without a name.
+            matcher, key = _family_markers(read, view, seeker, prefix, cells)
+    for qualifier in wanted:
+        if qualifier == _EMPTY_QUALIFIER:
+            continue
+        target = prefix + qualifier
+        if key is not None and key < target:
+            seeker.seek(target)
+            key = seeker.key() if seeker.valid() else None
+        while key is not None and key.startswith(target):
+            stored = seeker.value()
+            if len(key) != len(target) + 9:
+                raise _not_a_cell(key)
+            suffix = key[len(target) :]
+            if matcher is None:
+                if suffix[8] == _PUT_BYTE:
+                    timestamp = MAX_TIMESTAMP - int.from_bytes(suffix[:8], "big")
+                    cells.append((family.column(qualifier), timestamp, stored, 4))
+                    break
+                matcher = view.matcher(read)
+            timestamp, kind, value, ttl_ms = _decode(suffix, stored)
+            if matcher.sees(qualifier, timestamp, kind, ttl_ms):
+                cells.append((family.column(qualifier), timestamp, value, kind))
+            if matcher.is_done:
+                break
+            seeker.next()
+            key = seeker.key() if seeker.valid() else None
+    if key is None:
+        seeker.status()
+    return cells
+
+
+def _family_markers(
+    read: Any, view: Any, seeker: Any, prefix: bytes, cells: list[RawCell]
+) -> tuple[Any, bytes | None]:
+    """Feeds the column without a name to a new matcher; returns it and the key after."""
+    family, wanted = read
+    is_wanted = wanted is not None and _EMPTY_QUALIFIER in wanted
+    matcher = view.matcher(read)
+    target = prefix + _EMPTY_QUALIFIER
+    while seeker.valid() and (key := seeker.key()).startswith(target):
+        if len(key) != len(target) + 9:
+            raise _not_a_cell(key)
+        suffix = key[len(target) :]
+        timestamp, kind, value, ttl_ms = _decode(suffix, seeker.value())
+        is_asked = is_wanted or kind != 4
+        if is_asked and matcher.sees(_EMPTY_QUALIFIER, timestamp, kind, ttl_ms):
+            cells.append((family.column(_EMPTY_QUALIFIER), timestamp, value, kind))
+        seeker.next()
+    return matcher, seeker.key() if seeker.valid() else None
+
+
+def _decode(suffix: bytes, stored: bytes) -> tuple[int, int, bytes, int | None]:
+    """Returns timestamp, type, value and own time to live of a cell, with tagged puts as puts."""
+    timestamp, kind = MAX_TIMESTAMP - int.from_bytes(suffix[:8], "big"), 255 - suffix[8]
+    if kind == _TAGGED:
+        return timestamp, 4, *decode_tagged(stored)
+    return timestamp, kind, stored, None
 
 
 class RowCutter:
@@ -159,10 +245,7 @@ class RowCutter:
                     cells = []
                 size = key.find(0) + 1
                 if not 1 < size <= len(key) - 10:
-                    raise CorruptData(
-                        f"{key!r:.120} is not the key of a cell",
-                        hint="check the disk, then restore the store from a checkpoint",
-                    )
+                    raise _not_a_cell(key)
                 prefix = key[:size]
                 previous = b""
                 skipped = at = 0

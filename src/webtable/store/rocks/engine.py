@@ -118,7 +118,7 @@ class RocksEngine(Engine):
             read = reads[0]
             family, wanted = read
             found = None
-            if view is reader.NEWEST:
+            if view is reader.NEWEST and wanted is not None:
                 found = reader.read_newest(family, wanted, seeker, prefix)
             return reader.read_columns(read, view, seeker, prefix) if found is None else found
         bounds = ReadOptions()

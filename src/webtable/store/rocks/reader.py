@@ -17,9 +17,6 @@ from webtable.store.model import RawCell, Row, split_column
 from webtable.store.rocks.catalog import OpenFamily, OpenTable
 from webtable.store.rocks.keys import (
     SUFFIX_BYTES,
-    TAGGED,
-    decode_tagged,
-    decode_timestamp,
     escape,
     row_end,
     unescape,
@@ -31,6 +28,7 @@ if TYPE_CHECKING:
 else:
     cutting = compiled.load("webtable.store.rocks", "cutting")
 
+read_columns = cutting.read_columns
 read_newest = cutting.read_newest
 
 __all__ = [
@@ -257,48 +255,6 @@ def rows_backward(
     _check_exhausted(seeker)
 
 
-def read_columns(read: FamilyRead, view: View, seeker: RdictIter, prefix: bytes) -> list[RawCell]:
-    """Returns what the read sees of the named columns of one row, by one seek for each."""
-    family, wanted = read
-    assert wanted is not None
-    matcher: Matcher | None = None if view.is_simple(family) else view.matcher(read)
-    cells: list[RawCell] = []
-    key: bytes | None = b""
-    # Looked at after the iterator was opened: a marker that it can see has set this before.
-    if family.notes.is_marked or wanted[0] == _EMPTY_QUALIFIER:
-        seeker.seek(prefix)
-        key = seeker.key() if seeker.valid() else None
-        if key is not None and key.startswith(prefix + _EMPTY_QUALIFIER):
-            # Markers of the whole family stand in the column without a name.
-            matcher, key = _family_markers(read, view, seeker, prefix, cells)
-    for qualifier in wanted:
-        if qualifier == _EMPTY_QUALIFIER:
-            continue
-        target = prefix + qualifier
-        if key is not None and key < target:
-            seeker.seek(target)
-            key = seeker.key() if seeker.valid() else None
-        while key is not None and key.startswith(target):
-            stored = seeker.value()
-            suffix = key[-SUFFIX_BYTES:]
-            if matcher is None:
-                if suffix[8] == _PUT_BYTE:
-                    timestamp = decode_timestamp(suffix)
-                    cells.append((family.column(qualifier), timestamp, stored, _PUT))
-                    break
-                matcher = view.matcher(read)
-            timestamp, kind, value, ttl_ms = _decode(suffix, stored)
-            if matcher.sees(qualifier, timestamp, kind, ttl_ms):
-                cells.append((family.column(qualifier), timestamp, value, kind))
-            if matcher.is_done:
-                break
-            seeker.next()
-            key = seeker.key() if seeker.valid() else None
-    if key is None:
-        seeker.status()
-    return cells
-
-
 def merge(readers: Sequence[RowStream], *, reverse: bool = False) -> RowStream:
     """Yields each row once, with the cells of all families in family order."""
     if len(readers) == 1:
@@ -314,32 +270,6 @@ def merge(readers: Sequence[RowStream], *, reverse: bool = False) -> RowStream:
                 cells = cells + head[1] if cells else head[1]
                 heads[position] = next(readers[position], None)
         yield prefix, cells
-
-
-def _family_markers(
-    read: FamilyRead, view: View, seeker: RdictIter, prefix: bytes, cells: list[RawCell]
-) -> tuple[Matcher, bytes | None]:
-    """Feeds the column without a name to a new matcher; returns it and the key after."""
-    family, wanted = read
-    is_wanted = wanted is not None and _EMPTY_QUALIFIER in wanted
-    matcher = view.matcher(read)
-    target = prefix + _EMPTY_QUALIFIER
-    while seeker.valid() and (key := seeker.key()).startswith(target):
-        suffix = key[-SUFFIX_BYTES:]
-        timestamp, kind, value, ttl_ms = _decode(suffix, seeker.value())
-        is_asked = is_wanted or kind != _PUT
-        if is_asked and matcher.sees(_EMPTY_QUALIFIER, timestamp, kind, ttl_ms):
-            cells.append((family.column(_EMPTY_QUALIFIER), timestamp, value, kind))
-        seeker.next()
-    return matcher, seeker.key() if seeker.valid() else None
-
-
-def _decode(suffix: bytes, stored: bytes) -> tuple[int, int, bytes, int | None]:
-    """Returns timestamp, type, value and own time to live of a cell, with tagged puts as puts."""
-    timestamp, kind = decode_timestamp(suffix), 255 - suffix[8]
-    if kind == TAGGED:
-        return timestamp, _PUT, *decode_tagged(stored)
-    return timestamp, kind, stored, None
 
 
 def _walk(seeker: RdictIter) -> Iterator[tuple[bytes, bytes]]:
