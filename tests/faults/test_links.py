@@ -12,8 +12,8 @@ import pytest
 
 import webtable
 from tests.faults.conftest import IS_SOAK
+from tests.links.changing import write_crawl
 from tests.links.naive import differences
-from tests.pages.loads import write_jsonl
 from tests.pages.test_load_kill import LoaderProcess
 from webtable import Store
 from webtable.cluster.local_hbase import LocalHBase
@@ -54,7 +54,7 @@ def test_loaders_keep_links_while_servers_die(
 ) -> None:
     files = [tmp_path / f"{day}.jsonl" for day in range(1, 4)]
     for day, path in enumerate(files, 1):
-        write_jsonl(path, PAGES, day=day, version=day)
+        write_crawl(path, PAGES, day)
     chance = random.Random(13)
     loaders = [LoaderProcess() for _ in range(LOADERS)]
     try:
