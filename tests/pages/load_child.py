@@ -1,7 +1,7 @@
 """A process that starts loaders to be killed: `python -m tests.pages.load_child`.
 
 It has everything imported, and forks at every line that it reads: location, number of workers and
-files, with tabs between them.
+files, with tabs between them. Where the store has a link index, that is kept.
 It prints the process id, and a line after each batch that was stored; at the end how the loader
 ended. To start Python anew for each of them would take longer than to load.
 """
@@ -12,18 +12,26 @@ import os
 import sys
 
 import webtable
+from webtable.links import commit
+from webtable.links.graph import LinkIndex
+from webtable.links.keeper import LinkKeeper
+from webtable.links.schema import INDEX_TABLE
 from webtable.pages import workers
 from webtable.pages.ingest import Loader
 from webtable.pages.parsing import parse_stored
 from webtable.pages.table import PageTable
 
 BATCH_CAPTURES = 20
+MOST_MARKED = 90
 
 
 def load(location: str, count: int, files: list[str]) -> None:
     workers.BATCH_CAPTURES = BATCH_CAPTURES
+    commit._MOST_MARKED = MOST_MARKED
     with webtable.open(location, create=False) as store:
         pages = PageTable.open(store, parse_stored)
+        if INDEX_TABLE in store.tables():
+            pages.hook = LinkKeeper(LinkIndex.open(pages))
         loader = Loader(pages, workers=count, on_progress=lambda *_: print("stored", flush=True))
         print(f"done {loader.load(files).captures}", flush=True)
 

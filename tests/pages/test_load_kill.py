@@ -70,14 +70,17 @@ class LoaderProcess:
 
     def kill_after(self, batches: int, seconds: float) -> bool:
         """Kills the loader some time after so many batches; says whether it was still at work."""
-        for _ in range(batches):
-            if self._line() != "stored":
-                self.end()
-                return False
+        if not self.stores(batches):
+            self.end()
+            return False
         time.sleep(seconds)  # a moment between two batches; nothing is waited for
         with suppress(ProcessLookupError):
             os.kill(self._child, 9)
         return self.end() == -9
+
+    def stores(self, batches: int) -> bool:
+        """Waits for so many batches; False where it has none left."""
+        return all(self._line() == "stored" for _ in range(batches))
 
     def end(self) -> int:
         """Waits until the loader has ended, and returns how."""
