@@ -98,7 +98,7 @@ def test_what_is_loaded_afterwards_is_newer(index: LinkIndex) -> None:
     index.pages.hook = keeper
     chance, now = random.Random(4), 1_800_000_000
     for turn in range(3):
-        index.pages.store_captures([_capture(url, now + turn, chance) for url in _urls(index)])
+        index.pages.store_captures([new_capture(url, now + turn, chance) for url in _urls(index)])
         keeper.drain()
         assert differences(index) == []
 
@@ -108,9 +108,10 @@ def _urls(index: LinkIndex) -> list[str]:
     return [(row.value(b"metadata:url") or b"").decode() for row in found]
 
 
-def _capture(url: str, time: int, chance: random.Random) -> NewCapture:
+def new_capture(url: str, time: int, chance: random.Random) -> NewCapture:
     targets = chance.sample(range(40), chance.randrange(6))
-    links = "\n".join(f"https://site{n % 7}.example/{n}\t\tto {n}" for n in targets)
+    urls = [f"https://site{n % 3}.example/{n}" for n in targets]
+    links = "\n".join(f"{target}\t\tto {target}" for target in urls if target != url)
     info = PageInfo(title="x", links=links, link_count=len(targets))
     status = chance.choice([200, 200, 200, 404])
     digest = f"sha1:{chance.randrange(10**9)}"

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import random
 import shutil
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -13,6 +16,7 @@ from click.testing import CliRunner
 import webtable
 from tests.links.conftest import kept
 from tests.links.naive import differences
+from tests.links.test_rebuild import new_capture
 from webtable.cli.main import cli
 from webtable.links import compare, schema
 from webtable.links.cells import encode_cur, encode_uris
@@ -24,6 +28,7 @@ from webtable.pages.table import PageTable
 from webtable.store.model import Row
 from webtable.store.mutation import Delete
 
+ROUNDS = 50 if os.environ.get("WEBTABLE_SOAK") else 5
 Damage = Callable[[LinkIndex], None]
 
 
@@ -281,6 +286,33 @@ def test_work_that_is_left_is_no_difference(index: LinkIndex) -> None:
     assert LinkKeeper(index).drain().pages == 1
     after = verify_links(index)
     assert (after.differences, after.work, after.under_way) == (0, 0, 0)
+
+
+def test_loads_beside_it_are_no_differences(index: LinkIndex) -> None:
+    index.pages.hook = keeper = LinkKeeper(index)
+    chance, is_over = random.Random(5), threading.Event()
+    urls = [f"https://site{number % 3}.example/{number}" for number in range(30)]
+
+    def load() -> None:
+        now = 1_800_000_000
+        while not is_over.is_set():
+            now += 1
+            some = chance.sample(urls, 10)
+            index.pages.store_captures([new_capture(url, now, chance) for url in some])
+            keeper.settle(is_last=now % 3 == 0)
+
+    loader = threading.Thread(target=load)
+    loader.start()
+    try:
+        reports = [verify_links(index) for _ in range(ROUNDS)]
+    finally:
+        is_over.set()
+        loader.join()
+    assert [report.examples for report in reports] == [[]] * ROUNDS
+    assert any(report.under_way for report in reports)
+    keeper.drain()
+    assert verify_links(index).is_clean
+    assert differences(index) == []
 
 
 def test_an_index_that_is_not_whole_is_rebuilt(index: LinkIndex) -> None:

@@ -23,7 +23,7 @@ from webtable.store.filters import ColumnPaginationFilter, ColumnRangeFilter, Fi
 from webtable.store.mutation import Check, Delete, Put
 from webtable.store.scan import ALL_VERSIONS
 
-__all__ = ["Mender"]
+__all__ = ["Mender", "count_live", "domain_row", "home_row"]
 
 _PIECE = 2_000
 _ATTEMPTS = 100
@@ -67,7 +67,7 @@ class Mender:
         self._exporter.export(sorted({each.name for each in findings if each.kind != "domain"}))
         for uri in sorted({each.name for each in findings if each.kind == "rank"}):
             self._index.rows.write(schema.page_row(uri), Change(renew=True))
-        homes = {self._home(each.name) for each in findings if each.kind != "domain"}
+        homes = {home_row(self._index, each.name) for each in findings if each.kind != "domain"}
         members = self._strays(findings)
         self._domains.write(members)
         strays += [
@@ -75,31 +75,25 @@ class Mender:
             for row, ended in members.items()
             for state in ended
         ]
-        found = {_domain_row(each) for each in findings if each.kind in ("member", "domain")}
+        found = {domain_row(each) for each in findings if each.kind in ("member", "domain")}
         for row in sorted(homes | found):
             self._recount(row, DOMAIN_CELLS)
         with self._index.table.batch() as batch:
             for stray in strays:
                 batch.add(stray)
 
-    def _home(self, uri: bytes) -> bytes:
-        """Returns the row of a domain in which a URI belongs."""
-        index = self._index
-        shard = schema.shard_of(uri, index.shards)
-        return schema.shard_row(b"d:", index.domains.of(uri), shard)
-
     def _strays(self, findings: Sequence[Finding]) -> dict[bytes, list[State]]:
         """Returns what ends URIs in rows of domains where they do not belong."""
         strays = [
             each
             for each in findings
-            if each.kind == "member" and _domain_row(each) != self._home(each.name)
+            if each.kind == "member" and domain_row(each) != home_row(self._index, each.name)
         ]
         refreshed = self._refresh({each.name for each in strays})
         states: dict[bytes, list[State]] = {}
         for each in strays:
             state = State(each.name, GONE, refreshed[each.name].guard)
-            states.setdefault(_domain_row(each), []).append(state)
+            states.setdefault(domain_row(each), []).append(state)
         return states
 
     # Sources
@@ -124,7 +118,7 @@ class Mender:
             found = table.get(row, (cells.number, cells.revision))
             values = {} if found is None else found.values()
             cell, old = values.get(cells.revision), values.get(cells.number)
-            count = b"%d" % self._live(row, cells)
+            count = b"%d" % count_live(self._index, row, cells)
             if count == (old or b"0"):
                 return
             was = NO_REVISION if cell is None else decode_revision(cell)
@@ -140,22 +134,6 @@ class Mender:
             f"row {row!r:.80} of the link index was changed by others {_ATTEMPTS} times",
             hint="try again when less is loaded",
         )
-
-    def _live(self, row: bytes, cells: ShardCells) -> int:
-        family, last, count = cells.prefix[:-1], b"", 0
-        while True:
-            piece = FilterList(
-                (
-                    ColumnRangeFilter(last or None, False, None, True),
-                    ColumnPaginationFilter(_PIECE, 0),
-                )
-            )
-            found = self._index.table.get(row, (family,), filter=piece)
-            read = () if found is None else found.raw_cells
-            count += sum(1 for _, _, value, _ in read if value[:1] == b"+")
-            if len(read) < _PIECE:
-                return count
-            last = read[-1][0][len(cells.prefix) :]
 
 
 class _Refresh:
@@ -193,10 +171,30 @@ class _Refresh:
         return Change(put=put)
 
 
-def _domain_row(finding: Finding) -> bytes:
+def domain_row(finding: Finding) -> bytes:
     """Returns the row of a domain that a finding is about."""
     domain = finding.name if finding.kind == "domain" else finding.domain
     return schema.shard_row(b"d:", domain, finding.shard)
+
+
+def home_row(index: LinkIndex, uri: bytes) -> bytes:
+    """Returns the row of a domain in which a URI belongs."""
+    shard = schema.shard_of(uri, index.shards)
+    return schema.shard_row(b"d:", index.domains.of(uri), shard)
+
+
+def count_live(index: LinkIndex, row: bytes, cells: ShardCells) -> int:
+    """Counts what is live in a shard, however much that is."""
+    family, last, count = cells.prefix[:-1], b"", 0
+    while True:
+        rest = ColumnRangeFilter(last or None, False, None, True)
+        piece = FilterList((rest, ColumnPaginationFilter(_PIECE, 0)))
+        found = index.table.get(row, (family,), filter=piece)
+        read = () if found is None else found.raw_cells
+        count += sum(1 for _, _, value, _ in read if value[:1] == b"+")
+        if len(read) < _PIECE:
+            return count
+        last = read[-1][0][len(cells.prefix) :]
 
 
 def _number(value: bytes | None) -> int:

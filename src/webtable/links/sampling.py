@@ -22,7 +22,7 @@ from webtable.records.upkeep import explain_row
 from webtable.store.filters import ColumnPaginationFilter, ColumnRangeFilter, FilterList
 from webtable.store.scan import ALL_VERSIONS, Get
 
-__all__ = ["check_pages", "check_sample"]
+__all__ = ["check_numbers", "check_pages", "check_sample"]
 
 _PAGES = 20
 _PIECE = 500
@@ -66,7 +66,7 @@ def check_sample(index: LinkIndex, count: int, tell: Tell) -> int:
             uris.update(dict.fromkeys(states))
         stored = {source.uri: source for source in some}
         for piece in batches(uris, _PIECE):
-            _check_numbers(index, piece, stored, tell)
+            check_numbers(index, piece, stored, tell)
     return pages
 
 
@@ -129,7 +129,7 @@ def _state_in_page(index: LinkIndex, source: bytes, target: bytes) -> bytes | No
     return None if stored is None else source_states(stored).get(target)
 
 
-def _check_numbers(
+def check_numbers(
     index: LinkIndex, uris: Sequence[bytes], stored: dict[bytes, Source], tell: Tell
 ) -> None:
     """Looks at numbers, ranks and domains of pages, by what their shards say."""

@@ -12,6 +12,7 @@ import msgspec
 from webtable.links import schema
 from webtable.links.cells import decode_uris
 from webtable.links.compare import Finding, compare_domains, compare_links
+from webtable.links.confirm import still_so
 from webtable.links.gather import page_line, source_lines, sources
 from webtable.links.graph import LinkIndex
 from webtable.links.mend import Mender
@@ -19,7 +20,6 @@ from webtable.links.reading import batches
 from webtable.links.rebuild import rebuild
 from webtable.links.runs import RUN_BYTES, Sorter, scratch
 from webtable.links.sampling import check_pages, check_sample
-from webtable.records.index_cells import decode_revision
 from webtable.records.upkeep import Report, verify
 from webtable.store.table import Table
 
@@ -27,7 +27,6 @@ __all__ = ["LinkDifference", "LinkReport", "verify_links"]
 
 _MOST_KEPT = 1_000
 _CHUNK = 500
-_MOST_OWN = 200_000
 
 
 class LinkDifference(msgspec.Struct, frozen=True):
@@ -127,10 +126,8 @@ class _Findings:
         self._index = index
         self._report = report
         self._mender = Mender(index) if repair else None
-        self._began_ms = index.rows.clock.now_ms()
-        self._work = self._read_work()
+        report.work = sum(1 for _ in index.work.scan())
         self._waiting: list[Finding] = []
-        self._own: dict[bytes, list[bytes | None]] = {}
 
     def tell(self, finding: Finding) -> None:
         """Takes a finding."""
@@ -144,78 +141,70 @@ class _Findings:
         if not waiting:
             return
         report = self._report
+        # Findings that are gone were being changed. Others are, if somebody is at it, or what they
+        # are about is not the same before and after this look.
         places = {place for each in waiting for place in _places(each)}
-        moving = self._work | self._moved(places)
-        settled = [each for each in waiting if moving.isdisjoint(_places(each))]
+        before = self._revisions(places)
+        seen = still_so(self._index, waiting)
+        moving = self._read_work()
+        after = self._revisions(places)
+        moving |= {place for place in places if before[place] != after[place]}
+        settled = [each for each in seen if moving.isdisjoint(_places(each))]
         report.under_way += len(waiting) - len(settled)
         if self._mender is None:
             report.differences += len(settled)
         elif settled:
             self._mender.mend(settled)
-            self._remember({place for each in settled for place in _places(each)})
             report.mended += len(settled)
         for each in settled[: max(0, _MOST_KEPT - len(report.examples))]:
             name = each.name.decode("utf-8", "replace")
             is_mended = self._mender is not None
             report.examples.append(LinkDifference(each.kind, name, each.what, is_mended))
 
-    def _moved(self, places: set[bytes]) -> set[bytes]:
-        """Returns which of these were changed since this began, by others."""
-        found = self._revisions(places)
-        return {
-            place
-            for place, cells in found.items()
-            if self._own.get(place) != cells
-            and any(cell and decode_revision(cell).number >= self._began_ms for cell in cells)
-        }
-
-    def _remember(self, places: set[bytes]) -> None:
-        """Notes the revisions that mending has left."""
-        if len(self._own) > _MOST_OWN:
-            self._own.clear()
-        self._own.update(self._revisions(places))
-
-    def _revisions(self, places: set[bytes]) -> dict[bytes, list[bytes | None]]:
-        """Reads the revisions of URIs, in the index and of the pages, and of shards of domains."""
+    def _revisions(self, places: set[bytes]) -> dict[bytes, list[int]]:
+        """Reads when URIs were changed, in the index and among the pages, and numbers of shards."""
         index, pages = self._index, self._index.pages
-        uris = [place for place in places if not place.startswith(b"d:")]
-        shards = [place for place in places if place.startswith(b"d:")]
+        uris = [place for place in places if b"\0" not in place]
+        shards = [place for place in places if b"\0" in place]
         keys = [pages.keys.row_key(schema.url_of(uri)) for uri in uris]
-        asked: list[tuple[Table, list[bytes], list[bytes], bytes]] = [
-            (index.table, uris, [b"p:" + uri for uri in uris], index.rows.revision_column),
-            (pages.rows.table, uris, keys, pages.rows.revision_column),
-            (index.table, shards, shards, schema.DOMAIN_REVISION),
+        numbers = (schema.COUNT, schema.PAGE_COUNT)
+        asked: list[tuple[Table, list[bytes], list[bytes], tuple[bytes, ...]]] = [
+            (index.table, uris, [b"p:" + uri for uri in uris], (index.rows.revision_column,)),
+            (pages.rows.table, uris, keys, (pages.rows.revision_column,)),
+            (index.table, shards, shards, numbers),
         ]
-        found: dict[bytes, list[bytes | None]] = {place: [] for place in places}
-        for table, names, rows, column in asked:
-            for name, row in zip(names, table.get_many(rows, (column,)), strict=True):
-                found[name].append(None if row is None else row.value(column))
+        found: dict[bytes, list[int]] = {place: [] for place in places}
+        for table, names, rows, columns in asked:
+            for name, row in zip(names, table.get_many(rows, columns), strict=True):
+                # What is read here is stamped with its revision.
+                found[name].append(0 if row is None else row.raw_cells[0][1])
         return found
 
     def _read_work(self) -> set[bytes]:
-        """Returns the URIs about which something is still to be done, and their domains."""
-        index, uris = self._index, set[bytes]()
-        for row in index.work.scan():
-            self._report.work += 1
-            if row.key.startswith(b"i:"):
-                uris.add(row.key.split(b":", 2)[2])
-            else:
-                for _, _, value, _ in row.raw_cells:
-                    uris.update(decode_uris(value))
-        if not index.store.capabilities.atomic_commits:
-            for row in index.table.scan(prefix=b"p:", columns=(schema.JOURNAL,)):
-                targets = decode_uris(row.value(schema.JOURNAL))
-                if targets:
-                    self._report.work += 1
-                    uris.update((row.key[2:], *targets))
+        """Returns the URIs that somebody is at, and the shards of their domains."""
+        index, sources, uris = self._index, list[bytes](), set[bytes]()
+        for row in index.work.scan(prefix=b"i:"):
+            sources.append(row.key.split(b":", 2)[2])
+        # Journals first: one that is cleared by now has left its marks.
+        for some in batches(sources, _CHUNK):
+            rows = [schema.page_row(uri) for uri in some]
+            for found in index.table.get_many(rows, (schema.JOURNAL,)):
+                uris.update(decode_uris(None if found is None else found.value(schema.JOURNAL)))
+        for row in index.work.scan(prefix=b"m:"):
+            uris.update(decode_uris(row.value(schema.TARGETS)))
+        return self._with_domains(uris.union(sources))
+
+    def _with_domains(self, uris: set[bytes]) -> set[bytes]:
+        domains, shards = self._index.domains, self._index.shards
         for uri in list(uris):
-            shard = schema.shard_of(uri, index.shards)
-            uris.add(schema.shard_row(b"d:", index.domains.of(uri), shard))
+            uris.add(schema.shard_row(b"d:", domains.of(uri), schema.shard_of(uri, shards)))
         return uris
 
 
 def _places(finding: Finding) -> tuple[bytes, ...]:
-    """Returns where a finding may come from: URIs, and the row of a domain's number."""
+    """Returns where a finding may come from: URIs, and rows of shards."""
     if finding.kind == "domain":
         return (schema.shard_row(b"d:", finding.name, finding.shard),)
+    if finding.kind == "count":
+        return (finding.name, schema.shard_row(b"p:", finding.name, finding.shard))
     return (finding.name, finding.source) if finding.source else (finding.name,)
