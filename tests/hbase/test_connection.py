@@ -25,7 +25,7 @@ from webtable.store.hbase.wire import (
 )
 
 from .forms import form_of
-from .servers import HOST, Peer, listening, unused_port
+from .servers import HOST, Peer, delimited, listening, unused_port
 
 LIMIT = 20.0
 
@@ -293,6 +293,19 @@ def test_a_web_server_is_not_hbase() -> None:
             pass
 
     with connected(play) as connection, pytest.raises(NotHBase, match="HTTP"):
+        connection.call("Scan", scan(1), client_pb2.ScanResponse, LIMIT)
+
+
+@pytest.mark.parametrize("cells", [10_000, 2**32 - 1, 1])
+def test_an_answer_with_more_cells_than_bytes_is_not_read(cells: int) -> None:
+    def play(peer: Peer) -> None:
+        peer.read_hello()
+        header = rpc_pb2.ResponseHeader(call_id=peer.read_request().header.call_id)
+        header.cell_block_meta.length = cells
+        said = delimited(header) + delimited(response(3))
+        peer.socket.sendall(len(said).to_bytes(4, "big") + said)
+
+    with connected(play) as connection, pytest.raises(NotHBase, match="unreadable answer"):
         connection.call("Scan", scan(1), client_pb2.ScanResponse, LIMIT)
 
 
