@@ -29,6 +29,7 @@ from webtable.records.index_rules import REPAIR_AGE_MS
 from webtable.records.upkeep import verify
 
 __all__ = [
+    "ChangingWords",
     "CrowdedLinks",
     "LeftBehind",
     "LinksBroken",
@@ -241,6 +242,20 @@ class MovingCounts(LinksWorld):
             keeper.drain()
 
 
+class ChangingWords(MovingCounts):
+    """A schedule in which several loaders have captures of one page, whose words change."""
+
+    def populate(self) -> None:
+        """Adds loaders of one capture each."""
+        number = self.targets[0]
+        self.bodies["b"] = b"%d  y" % number
+        for second in range(3):
+            capture = self._answer(self.urls[0], second, "ab"[second % 2])
+            pages = self.worker()[0]
+            task = _task(pages.store_captures, [capture])
+            self.world.scheduler.add(f"loader {second}", task)
+
+
 class LeftBehind(MovingCounts):
     """A schedule in which a loader has died, and exporters take over, some of which die too."""
 
@@ -277,7 +292,7 @@ class SlowLinks(LinksWorld):
         self.world.scheduler.add("one more exporter", _task(self._export, self.worker()[2]))
 
 
-def _task(work: Callable[..., None], *arguments: object) -> Callable[[], None]:
+def _task(work: Callable[..., object], *arguments: object) -> Callable[[], None]:
     def run() -> None:
         try:
             work(*arguments)

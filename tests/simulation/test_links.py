@@ -7,6 +7,7 @@ import os
 import pytest
 
 from tests.simulation.links_world import (
+    ChangingWords,
     CrowdedLinks,
     LeftBehind,
     LinksWorld,
@@ -16,6 +17,7 @@ from tests.simulation.links_world import (
 )
 
 SOAK = bool(os.environ.get("WEBTABLE_SOAK"))
+KINDS = [ChangingWords, CrowdedLinks, LeftBehind, MovingCounts, SlowLinks]
 
 
 def test_schedules_keep_the_link_promise() -> None:
@@ -23,7 +25,7 @@ def test_schedules_keep_the_link_promise() -> None:
         play_links(seed)
 
 
-@pytest.mark.parametrize("kind", [CrowdedLinks, LeftBehind, MovingCounts, SlowLinks])
+@pytest.mark.parametrize("kind", KINDS)
 def test_crowded_and_slow_schedules_keep_it_too(kind: type[LinksWorld]) -> None:
     for seed in range(10_000 if SOAK else 200):
         play_links(seed, kind=kind)

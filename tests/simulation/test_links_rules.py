@@ -12,6 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 from tests.simulation.links_world import (
+    ChangingWords,
     CrowdedLinks,
     LeftBehind,
     LinksBroken,
@@ -81,7 +82,7 @@ def test_a_journal_moves_with_the_links(monkeypatch: pytest.MonkeyPatch) -> None
             return Change(put={c: v for c, v in change.put.items() if c != schema.JOURNAL})
 
     monkeypatch.setattr(update, "TakeIn", Staying)
-    assert broken_by(CrowdedLinks)
+    assert broken_by(ChangingWords)
 
 
 def test_a_journal_is_cleared_when_all_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
