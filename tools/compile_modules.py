@@ -76,7 +76,7 @@ class CompileHook(BuildHookInterface[Any]):
             digest.write_text(source_digest(Path(self.root), module) + "\n", encoding="ascii")
             for path in (compiled, digest):
                 if is_editable:
-                    Path(self.root, module.folder, path.name).write_bytes(path.read_bytes())
+                    _put(path, Path(self.root, module.folder, path.name))
                 else:
                     target = Path(*module.folder.parts[1:], path.name)
                     build_data["force_include"][str(path)] = str(target)
@@ -127,6 +127,13 @@ def compile_module(root: Path, module: HotModule, scratch: Path) -> Path:
     command.run()
     (compiled,) = map(Path, command.get_outputs())
     return compiled
+
+
+def _put(path: Path, target: Path) -> None:
+    """Puts a file in its place. A process that runs the one before it keeps that."""
+    beside = target.with_name(f"{target.name}.new")
+    beside.write_bytes(path.read_bytes())
+    beside.replace(target)
 
 
 def _remove(root: Path, module: HotModule) -> None:
