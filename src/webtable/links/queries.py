@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 
-ANCHOR_SOURCES = 500
+ANCHOR_SOURCES = 200
 """Of how many pages the words are counted, unless more are asked for: that takes some
 milliseconds."""
 
