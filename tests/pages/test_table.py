@@ -245,3 +245,20 @@ def test_a_page_that_never_changes_keeps_its_body(tmp_path: Path) -> None:
         row = store.table("webtable").get(b"com.example_home", (b"content:html",), versions=9)
         assert row is not None
         assert len(row.versions(b"content:html")) <= 3
+
+
+def test_what_a_body_says_is_kept_also_where_the_body_does_not_come(pages: PageTable) -> None:
+    url = new_url()
+    whole = capture(url, 0, "b")
+    told = whole._replace(body=None)
+    assert pages.store_captures([told]) == ["new"]
+    page, content = pages.page(url), pages.content(url)
+    assert page is not None and content is not None
+    assert page.title == "beta gamma" and page.outlinks == 2
+    assert content.body is None
+    links = pages.links(url)
+    assert links is not None and len(links) == 2
+    # The links of a page told of later take over, and nothing of the first one is forgotten.
+    assert pages.store_captures([capture(url, 3, "a")]) == ["changed"]
+    assert pages.links(url, BEGIN) == links
+    assert pages.links(url) != links

@@ -8,7 +8,7 @@ and all of it is done again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from webtable.errors import ConflictError
 from webtable.pages import schema
@@ -205,8 +205,10 @@ class _Attempt:
         self._new = write.fresh(history)
         self._notes = {**history.notes, **{(c.note.time, c.note.digest): c.note for c in self._new}}
         self._counting = counting(self._notes.values())
-        self._brought = {c.note.digest: c for c in self._new if c.body is not None}
-        self._infos: dict[str, PageInfo] = {}
+        self._bodies = {c.note.digest: c.body for c in self._new if c.body is not None}
+        # Of some files (WAT) comes what bodies say, and not the bodies themselves.
+        told = sorted(self._new, key=lambda capture: capture.body is not None)
+        self._infos = {c.note.digest: c.info for c in told if c.info is not None}
         self._puts: dict[int, dict[bytes, bytes]] = {}
 
     def change(self) -> Change | None:
@@ -231,10 +233,14 @@ class _Attempt:
     # Versions
 
     def _times(
-        self, stored: Mapping[int, str], family: str, identity: Callable[[CaptureNote], str]
+        self,
+        stored: Mapping[int, str],
+        family: str,
+        identity: Callable[[CaptureNote], str],
+        brought: Collection[str],
     ) -> list[tuple[int, str]]:
-        """Returns from when on which versions are to be put."""
-        brought, known = self._brought, {*stored.values(), *self._history.bodies.values()}
+        """Returns from when on which versions are to be put; `brought` came with new captures."""
+        known = {*stored.values(), *self._history.bodies.values()}
         new = {capture.note.time for capture in self._new}
         # A body that comes after a reference to it makes the reference whole.
         new.update(
@@ -263,14 +269,16 @@ class _Attempt:
 
     def _put_bodies(self) -> None:
         stored = self._history.bodies
-        for time, digest in self._times(stored, schema.CONTENT, lambda note: note.digest):
+        times = self._times(stored, schema.CONTENT, lambda note: note.digest, self._bodies)
+        for time, digest in times:
             body = self._body(digest)
             if body is not None:
                 self._put(time, {BODY: body, BODY_OF: digest.encode()})
 
     def _put_links(self) -> None:
         stored = self._history.links
-        for time, whose in self._times(stored, schema.OUTLINKS, links_identity):
+        brought = {*self._bodies, *self._infos}
+        for time, whose in self._times(stored, schema.OUTLINKS, links_identity, brought):
             links, count = "", 0
             if whose in stored.values():
                 at = max(each for each, identity in stored.items() if identity == whose)
@@ -304,20 +312,16 @@ class _Attempt:
         return LinksChange(self._write.url, links, earlier)
 
     def _body(self, digest: str) -> bytes | None:
-        if digest in self._brought:
-            return self._brought[digest].body
+        if digest in self._bodies:
+            return self._bodies[digest]
         times = [time for time, whose in self._history.bodies.items() if whose == digest]
         return self._write.stored(self._state.row, BODY, max(times)) if times else None
 
     def _info(self, digest: str) -> PageInfo | None:
         """Returns what the body of a digest says, if there is one."""
-        if digest not in self._infos:
-            brought = self._brought.get(digest)
-            if brought is not None and brought.info is not None:
-                self._infos[digest] = brought.info
-            elif (body := self._body(digest)) is not None:
-                note = next(note for note in self._counting if note.digest == digest)
-                self._infos[digest] = self._write.parse(body, note)
+        if digest not in self._infos and (body := self._body(digest)) is not None:
+            note = next(note for note in self._counting if note.digest == digest)
+            self._infos[digest] = self._write.parse(body, note)
         return self._infos.get(digest)
 
     # Metadata
