@@ -15,6 +15,7 @@ from webtable.errors import StorageError
 from webtable.links import schema
 from webtable.links.graph import LinkIndex
 from webtable.links.keeper import LinkKeeper
+from webtable.links.rebuild import rebuild
 from webtable.pages.history import CaptureNote
 from webtable.pages.page import NewCapture, PageInfo
 from webtable.pages.table import PageTable
@@ -162,6 +163,20 @@ def test_counts_go_out_at_the_end_or_with_the_next_load(store: Store) -> None:
     again.keeper.settle(is_last=True)
     assert again.count(B) == 1
     assert differences(again.index) == []
+
+
+def test_several_keepers_of_one_store_and_a_rebuild_between_them(store: Store) -> None:
+    one, other = Kept(store), Kept(store)
+    one.store(capture(A, 0, f"{C} c"))
+    other.store(capture(B, 0, f"{C} c"))
+    one.store(capture(D, 0, f"{C} c"))
+    one.check()
+    other.check()
+    assert other.count(C) == 3
+    rebuild(other.index)
+    one.store(capture(B, 1))
+    one.check()
+    assert one.count(C) == 2
 
 
 def test_a_commit_that_fails_is_forgotten(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

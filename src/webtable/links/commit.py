@@ -7,6 +7,7 @@ links to would otherwise move its rank with every batch.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 
@@ -20,14 +21,24 @@ from webtable.records.index import Change, RowState, commit_lock
 from webtable.records.index_writer import Writer
 from webtable.store.model import Row
 from webtable.store.mutation import Delete, Mutation, Put
+from webtable.store.store import Store
 
-__all__ = ["Committer"]
+__all__ = ["Committer", "forget_counts"]
 
 _MOST_MARKED = 100_000
 _MOST_COUNTS = 500_000
 _PAGES = 2_000
 
 Writes = list[tuple[str, Mutation]]
+
+# Numbers of links that were read or written already; one process writes to an embedded store.
+_counts: weakref.WeakKeyDictionary[Store, dict[bytes, int]] = weakref.WeakKeyDictionary()
+
+
+def forget_counts(store: Store) -> None:
+    """Forgets what is remembered of an index; for whoever changes it without a `Committer`."""
+    with commit_lock(store):
+        _counts.setdefault(store, {}).clear()
 
 
 class Committer:
@@ -36,7 +47,7 @@ class Committer:
     def __init__(self, index: LinkIndex) -> None:
         self._index = index
         self._lock = commit_lock(index.store)
-        self._counts: dict[bytes, int] = {}
+        self._counts = _counts.setdefault(index.store, {})
         self._stamp = 0
         self._marked: set[bytes] = set()
         self._marks: list[bytes] = []

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from webtable.errors import CheckFailed
 from webtable.links import schema
 from webtable.links.cells import GONE, encode_cur
+from webtable.links.commit import forget_counts
 from webtable.links.compare import Finding
 from webtable.links.exporter import Exporter
 from webtable.links.gather import SOURCE_COLUMNS, source_of, source_states
@@ -64,6 +65,7 @@ class Mender:
         self._shards.write(states)
         for row in sorted(recounted):
             self._recount(row, PAGE_CELLS)
+        forget_counts(self._index.store)
         self._exporter.export(sorted({each.name for each in findings if each.kind != "domain"}))
         for uri in sorted({each.name for each in findings if each.kind == "rank"}):
             self._index.rows.write(schema.page_row(uri), Change(renew=True))

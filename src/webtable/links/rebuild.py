@@ -18,6 +18,7 @@ import msgspec
 from webtable.errors import ConflictError
 from webtable.links import schema
 from webtable.links.cells import GONE, encode_cur
+from webtable.links.commit import forget_counts
 from webtable.links.gather import (
     INLINK_COUNT,
     INLINKS,
@@ -139,6 +140,7 @@ class _Rebuild:
         self._batch.send()
         for name in (schema.INDEX_TABLE, index.pages.rows.name):
             store.table(name).flush()
+        forget_counts(store)
         index.set_ready(True)
         return self._report
 
