@@ -31,14 +31,31 @@ _PAGES = 2_000
 
 Writes = list[tuple[str, Mutation]]
 
-# Numbers of links that were read or written already; one process writes to an embedded store.
-_counts: weakref.WeakKeyDictionary[Store, dict[bytes, int]] = weakref.WeakKeyDictionary()
+
+class _Known:
+    """What is remembered of an embedded store, by everybody who writes to it: one process.
+
+    Attributes:
+        counts: numbers of links that were read or written.
+        stamp: the greatest timestamp of those and of others like them.
+        marked: pages whose counts are to be exported, and `marks` the rows that say so.
+    """
+
+    def __init__(self) -> None:
+        self.counts: dict[bytes, int] = {}
+        self.stamp = 0
+        self.marked: set[bytes] = set()
+        self.marks: set[bytes] = set()
+
+
+_known: weakref.WeakKeyDictionary[Store, _Known] = weakref.WeakKeyDictionary()
 
 
 def forget_counts(store: Store) -> None:
     """Forgets what is remembered of an index; for whoever changes it without a `Committer`."""
     with commit_lock(store):
-        _counts.setdefault(store, {}).clear()
+        if store in _known:
+            _known[store].counts.clear()
 
 
 class Committer:
@@ -47,17 +64,15 @@ class Committer:
     def __init__(self, index: LinkIndex) -> None:
         self._index = index
         self._lock = commit_lock(index.store)
-        self._counts = _counts.setdefault(index.store, {})
-        self._stamp = 0
-        self._marked: set[bytes] = set()
-        self._marks: list[bytes] = []
-        self._read_marks()
+        with self._lock:
+            self._known = _known.setdefault(index.store, _Known())
+            self._read_marks()
 
     def _read_marks(self) -> None:
         """Takes up what a load left that was killed."""
         for mark in self._index.work.scan(prefix=b"m:"):
-            self._marked.update(decode_uris(mark.value(schema.TARGETS)))
-            self._marks.append(mark.key)
+            self._known.marked.update(decode_uris(mark.value(schema.TARGETS)))
+            self._known.marks.add(mark.key)
 
     # A batch of pages
 
@@ -119,9 +134,9 @@ class Committer:
     def _moved(self, differences: dict[bytes, int]) -> Writes:
         """Returns the new numbers of links to targets."""
         moved = {target: by for target, by in differences.items() if by}
-        if len(self._counts) > _MOST_COUNTS:
-            self._counts.clear()
-        counts = self._counts
+        if len(self._known.counts) > _MOST_COUNTS:
+            self._known.counts.clear()
+        counts = self._known.counts
         counts.update(self._read_counts(moved))
         stamp = self._later()
         writes: Writes = []
@@ -137,50 +152,51 @@ class Committer:
 
         Numbers are read before they are written for the first time.
         """
-        self._stamp = max(self._stamp, self._index.rows.clock.now_ms())
-        return self._stamp
+        self._known.stamp = max(self._known.stamp, self._index.rows.clock.now_ms())
+        return self._known.stamp
 
     def _number(self, row: Row | None, column: bytes) -> int:
         cells = row.versions(column) if row is not None else ()
         if not cells:
             return 0
-        self._stamp = max(self._stamp, cells[0].timestamp)
+        self._known.stamp = max(self._known.stamp, cells[0].timestamp)
         return int(cells[0].value)
 
     def _mark(self, targets: Iterable[bytes]) -> Writes:
-        self._marked.update(targets)
+        self._known.marked.update(targets)
         row = b"m:" + self._index.rows.new_token().hex().encode()
-        self._marks.append(row)
+        self._known.marks.add(row)
         return [(schema.WORK_TABLE, Put(row, {schema.TARGETS: encode_uris(targets)}))]
 
     def forget(self) -> None:
         """Forgets what is known of a commit that was not made."""
-        self._counts.clear()
+        self._known.counts.clear()
 
     # Counts on their way out
 
     def settle(self, *, is_last: bool) -> None:
         """Exports the counts that have changed, when there are many, or at last."""
-        if self._marked and (is_last or len(self._marked) >= _MOST_MARKED):
+        if self._known.marked and (is_last or len(self._known.marked) >= _MOST_MARKED):
             self.drain()
 
     def drain(self) -> Drained:
         """Exports all counts that have changed."""
+        known = self._known
         with self._lock:
-            marked, self._marked = self._marked, set()
-            marks, self._marks = self._marks, []
+            marked, known.marked = known.marked, set()
+            marks, known.marks = known.marks, set()
         try:
             targets = sorted(marked)
             for at in range(0, len(targets), _PAGES):
                 with self._lock:
                     self._export(targets[at : at + _PAGES])
-            deletes: Writes = [(schema.WORK_TABLE, Delete(row)) for row in marks]
+            deletes: Writes = [(schema.WORK_TABLE, Delete(row)) for row in sorted(marks)]
             if deletes:
                 self._index.store.commit(deletes)
         except BaseException:
             with self._lock:
-                self._marked |= marked
-                self._marks += marks
+                known.marked |= marked
+                known.marks |= marks
             raise
         return Drained(marks=len(marks), pages=len(marked))
 
@@ -190,9 +206,9 @@ class Committer:
         The marks go after both; so whoever is killed in between does it again.
         """
         index = self._index
-        known, read = self._counts, self._read_counts(uris)
+        counts, read = self._known.counts, self._read_counts(uris)
         decisions = [
-            _Recount(Exported(uri, known[uri] if uri in known else read[uri])) for uri in uris
+            _Recount(Exported(uri, counts[uri] if uri in counts else read[uri])) for uri in uris
         ]
         revisions, writes = Writer(index.rows).plan(
             [(schema.page_row(each.exported.uri), each) for each in decisions]
@@ -219,7 +235,7 @@ class Committer:
 
     def _read_counts(self, uris: Iterable[bytes]) -> dict[bytes, int]:
         """Returns how many links lead to pages, as far as that is not remembered."""
-        unknown = [uri for uri in uris if uri not in self._counts]
+        unknown = [uri for uri in uris if uri not in self._known.counts]
         rows = [schema.shard_row(b"p:", uri, 0) for uri in unknown]
         read = {}
         for uri, row in zip(
