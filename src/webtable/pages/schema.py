@@ -46,6 +46,9 @@ CONTENT, METADATA, OUTLINKS, INLINKS, CAPTURES = (
 
 _DAY = 86_400
 _ALL_VERSIONS = 2**31 - 1
+# Several bodies of a site, or versions of a page, are packed together; what answers read of many
+# pages is not.
+_LARGE_BLOCK, _SMALL_BLOCK = 131_072, 16_384
 
 
 def packed_schema(described: TableSchema, *, is_embedded: bool) -> TableSchema:
@@ -64,7 +67,13 @@ def pages_schema(profile: Profile, *, is_embedded: bool) -> TableSchema:
     """Returns the schema of the main table."""
     packed = _packing(is_embedded=is_embedded)
     if profile == "live":
-        content = Family(name=CONTENT, versions=3, ttl_seconds=90 * _DAY, compression=packed)
+        content = Family(
+            name=CONTENT,
+            versions=3,
+            ttl_seconds=90 * _DAY,
+            compression=packed,
+            blocksize=_LARGE_BLOCK,
+        )
         outlinks, inlinks = (
             Family(
                 name=name,
@@ -72,13 +81,18 @@ def pages_schema(profile: Profile, *, is_embedded: bool) -> TableSchema:
                 min_versions=1,
                 ttl_seconds=180 * _DAY,
                 compression=packed,
+                blocksize=_SMALL_BLOCK,
             )
             for name in (OUTLINKS, INLINKS)
         )
     else:
         content, outlinks, inlinks = (
-            Family(name=name, versions=_ALL_VERSIONS, compression=packed)
-            for name in (CONTENT, OUTLINKS, INLINKS)
+            Family(name=name, versions=_ALL_VERSIONS, compression=packed, blocksize=block)
+            for name, block in (
+                (CONTENT, _LARGE_BLOCK),
+                (OUTLINKS, _SMALL_BLOCK),
+                (INLINKS, _SMALL_BLOCK),
+            )
         )
     metadata, captures = (
         Family(name=name, compression=packed, data_block_encoding="FAST_DIFF")

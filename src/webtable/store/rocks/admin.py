@@ -112,8 +112,8 @@ class RocksAdmin:
                 ),
             )
             # An encoding of keys says that the values are small.
-            is_bulky = schema.data_block_encoding == "NONE"
-            self._database.compress(column_family, schema.compression, is_bulky=is_bulky)
+            block = schema.blocksize if schema.data_block_encoding == "NONE" else None
+            self._database.compress(column_family, schema.compression, bulky_block=block)
             rocks, handle = self._database.family(column_family)
             families[schema.name.encode()] = OpenFamily(schema, rocks, handle, notes)
         return OpenTable(entry, families)

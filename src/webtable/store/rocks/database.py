@@ -186,16 +186,21 @@ class Database:
         """Creates a RocksDB column family."""
         self._root.create_column_family(name, self._family_options()).close()
 
-    def compress(self, name: str, compression: Compression, *, is_bulky: bool = False) -> None:
+    def compress(
+        self, name: str, compression: Compression, *, bulky_block: int | None = None
+    ) -> None:
         """Chooses how the files that are written from now on are compressed.
 
         Args:
-            is_bulky: whether the values are large. To merge their files seldom, and fewer of
-                them, costs reads a little and saves most of the work of loading.
+            bulky_block: where the values are large, the size of the blocks that are compressed
+                as one. To merge their files seldom, and fewer of them, costs reads a little and
+                saves most of the work of loading.
         """
         wanted = _COMPRESSION[compression]
         if not self.read_only and self._compressions.get(name, _COMPRESSION["NONE"]) != wanted:
-            more = _BULKY if is_bulky else {}
+            more = {}
+            if bulky_block is not None:
+                more = {**_BULKY, "block_based_table_factory": f"{{block_size={bulky_block}}}"}
             self.family(name)[0].set_options({"compression": wanted, **more})
             self._compressions[name] = wanted
 
