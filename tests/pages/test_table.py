@@ -253,11 +253,14 @@ def test_what_a_body_says_is_kept_also_where_the_body_does_not_come(pages: PageT
     told = whole._replace(body=None)
     assert pages.store_captures([told]) == ["new"]
     page, content = pages.page(url), pages.content(url)
-    assert page is not None and content is not None
-    assert page.title == "beta gamma" and page.outlinks == 2
+    assert page is not None
+    assert content is not None
+    assert page.title == "beta gamma"
+    assert page.outlinks == 2
     assert content.body is None
     links = pages.links(url)
-    assert links is not None and len(links) == 2
+    assert links is not None
+    assert len(links) == 2
     # The links of a page told of later take over, and nothing of the first one is forgotten.
     assert pages.store_captures([capture(url, 3, "a")]) == ["changed"]
     assert pages.links(url, BEGIN) == links

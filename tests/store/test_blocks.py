@@ -20,7 +20,9 @@ def test_larger_blocks_pack_values_that_are_alike_more_tightly(tmp_path: Path) -
                 table.put(b"%04d" % number, {b"f:page": page})
             table.flush()
         small, large = (store.table(name).stats().disk_bytes for name in ("small", "large"))
-        assert small is not None and large is not None
+        assert small is not None
+        assert large is not None
         assert large < small / 5
         row = store.table("large").get(b"0042")
-        assert row is not None and row.value(b"f:page") == page
+        assert row is not None
+        assert row.value(b"f:page") == page
