@@ -48,7 +48,7 @@ _DAY = 86_400
 _ALL_VERSIONS = 2**31 - 1
 # Several bodies of a site, or versions of a page, are packed together; what answers read of many
 # pages is not.
-_LARGE_BLOCK, _SMALL_BLOCK = 131_072, 16_384
+_LARGE_BLOCK, _SMALL_BLOCK = 65_536, 16_384
 
 
 def packed_schema(described: TableSchema, *, is_embedded: bool) -> TableSchema:
