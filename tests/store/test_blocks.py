@@ -26,3 +26,18 @@ def test_larger_blocks_pack_values_that_are_alike_more_tightly(tmp_path: Path) -
         row = store.table("large").get(b"0042")
         assert row is not None
         assert row.value(b"f:page") == page
+
+
+def test_what_is_merged_right_after_opening_is_compressed_too(tmp_path: Path) -> None:
+    page = b"the same words again " * 5_000
+    with webtable.open(str(tmp_path / "store")) as store:
+        table = store.create_table("pages", Family(name="f", compression="ZSTD"))
+        for number in range(8):
+            for each in range(20):
+                table.put(b"%d %04d" % (each, number), {b"f:page": page})
+            table.flush()
+    with webtable.open(str(tmp_path / "store")) as store:
+        store.table("pages").major_compact()
+        size = store.table("pages").stats().disk_bytes
+        assert size is not None
+        assert size < 8 * 20 * len(page) / 10

@@ -79,6 +79,7 @@ class Database:
         self._cache = Cache(_BLOCK_CACHE)
         self._handles: dict[str, tuple[Rdict, ColumnFamily]] = {}
         self._compressions: dict[str, str] = {}
+        self._held: set[str] = set()
         self._marks = Marks(path)
         self._follower = Follower(path, self._rocks)
         self._lock: WriterLock | None = None
@@ -123,6 +124,11 @@ class Database:
                 hint="restore the store from a checkpoint",
             )
         families = {name: self._family_options() for name in names}
+        for name in names:
+            if name != "default":
+                # Nothing is merged before it is known how to compress it, see `compress`.
+                families[name].set_disable_auto_compactions(True)
+        self._held = set(names) - {"default"}
         return Rdict(path, self._options(), families, access)
 
     def _options(self) -> Options:
@@ -189,7 +195,7 @@ class Database:
     def compress(
         self, name: str, compression: Compression, *, bulky_block: int | None = None
     ) -> None:
-        """Chooses how the files that are written from now on are compressed.
+        """Chooses how the files that are written from now on are compressed, and lets them merge.
 
         Args:
             bulky_block: where the values are large, the size of the blocks that are compressed
@@ -197,12 +203,20 @@ class Database:
                 saves most of the work of loading.
         """
         wanted = _COMPRESSION[compression]
-        if not self.read_only and self._compressions.get(name, _COMPRESSION["NONE"]) != wanted:
-            more = {}
+        if self.read_only:
+            return
+        options = {}
+        if self._compressions.get(name, _COMPRESSION["NONE"]) != wanted:
+            options["compression"] = wanted
             if bulky_block is not None:
-                more = {**_BULKY, "block_based_table_factory": f"{{block_size={bulky_block}}}"}
-            self.family(name)[0].set_options({"compression": wanted, **more})
+                options |= _BULKY
+                options["block_based_table_factory"] = f"{{block_size={bulky_block}}}"
+        if name in self._held:
+            options["disable_auto_compactions"] = "false"
+        if options:
+            self.family(name)[0].set_options(options)
             self._compressions[name] = wanted
+            self._held.discard(name)
 
     def drop_family(self, name: str) -> None:
         """Drops a RocksDB column family; reads under way keep what they have open."""
