@@ -13,6 +13,7 @@ import webtable
 from tests.links.naive import differences
 from tests.links.test_commit import A, Kept, capture
 from webtable.links import schema
+from webtable.links.commit import forget_counts
 from webtable.store.model import Row
 from webtable.store.mutation import Put
 from webtable.store.scan import Get
