@@ -64,7 +64,8 @@ def test_one_more_link_to_a_page_costs_the_same_as_the_first(
     for name in ("https://few.com/", "https://many.com/"):
         if name == "https://many.com/":
             add_inlinks(kept)
-        kept = Kept(store)  # nothing is remembered of the page
+        forget_counts(store)
+        kept = Kept(store)
         counted.cells = 0
         counted.scanned.clear()
         kept.store(capture(name, 0, f"{A} x"))
