@@ -34,6 +34,12 @@ def engine_name(request: pytest.FixtureRequest) -> str:
     return name
 
 
+# An embedded store has no intents.
+on_a_cluster = pytest.mark.parametrize(
+    "engine_name", [pytest.param("hbase", marks=pytest.mark.hbase)], indirect=True
+)
+
+
 @pytest.fixture(scope="module")
 def store(
     engine_name: str, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
@@ -130,9 +136,8 @@ class Dying(LinkKeeper):
         return
 
 
-def test_exporters_take_over_when_an_intent_is_old(store: Store, engine_name: str) -> None:
-    if engine_name == "rocks":
-        pytest.skip("an embedded store has no intents")
+@on_a_cluster
+def test_exporters_take_over_when_an_intent_is_old(store: Store) -> None:
     clock = TestClock()
     kept = Kept(store, clock)
     kept.pages.hook = Dying(kept.index)
@@ -147,9 +152,8 @@ def test_exporters_take_over_when_an_intent_is_old(store: Store, engine_name: st
     assert counts(kept, "a.dev", "b.dev", "c.dev") == [0, 1, None]
 
 
-def test_workers_that_stand_still(store: Store, engine_name: str) -> None:
-    if engine_name == "rocks":
-        pytest.skip("an embedded store has no intents")
+@on_a_cluster
+def test_workers_that_stand_still(store: Store) -> None:
     clock = TestClock()
     kept = Kept(store, clock)
     # A batch that took too long is given up before its rows are written.

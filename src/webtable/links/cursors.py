@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from webtable.errors import InvalidRequest
 
-__all__ = ["cursor_of", "number_of", "parts_of"]
+__all__ = ["cursor_of", "link_place", "number_of", "parts_of"]
 
 
 def cursor_of(*parts: bytes) -> str:
@@ -43,6 +43,18 @@ def number_of(part: bytes) -> int:
     if not part.isdigit():
         raise _no_cursor(part.decode("latin-1"))
     return int(part)
+
+
+def link_place(after: str | None) -> tuple[bytes, int]:
+    """Returns the source that a cursor is in, and the number of the last of its links shown.
+
+    Raises:
+        InvalidRequest: it is no such cursor.
+    """
+    if after is None:
+        return b"", -1
+    source, number = parts_of(after, 2)
+    return source, number_of(number)
 
 
 def _no_cursor(cursor: str) -> InvalidRequest:

@@ -13,7 +13,7 @@ import msgspec
 from webtable.errors import InvalidRequest, NotFound
 from webtable.links import schema
 from webtable.links.cells import Words
-from webtable.links.cursors import cursor_of, number_of, parts_of
+from webtable.links.cursors import cursor_of, link_place, parts_of
 from webtable.links.graph import LinkIndex
 from webtable.links.known import check_domain, check_known
 from webtable.links.past import NOT_KEPT, Kept, PageHistory, Past, identity_at, words_for
@@ -99,10 +99,7 @@ class LinkHistory:
         explained = Explained(index=schema.INDEX_TABLE)
         reader, past = LinkReader(self._index, explained), Past(self._index.pages, explained)
         uri = check_known(self._index, url, reader)
-        start, shown = b"", -1
-        if after is not None:
-            start, number = parts_of(after, 2)
-            shown = number_of(number)
+        start, shown = link_place(after)
         not_kept = 0
 
         def found() -> Iterator[tuple[str, LinkTo]]:

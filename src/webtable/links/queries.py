@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from webtable.links import schema
-from webtable.links.cursors import cursor_of, number_of, parts_of
+from webtable.links.cursors import cursor_of, link_place, number_of, parts_of
 from webtable.links.graph import LinkIndex
 from webtable.links.known import check_domain, check_known
 from webtable.links.past import Past
@@ -195,7 +195,7 @@ class LinkQuestions:
         reader = LinkReader(self._index, explained)
         uri = check_known(self._index, url, reader)
         past = Past(self._index.pages, explained)
-        start, shown = _place(after)
+        start, shown = link_place(after)
 
         def found() -> Iterator[tuple[str, LinkTo]]:
             sources = reader.sources(uri, start=start, kind=kind, most=limit + 1)
@@ -302,14 +302,6 @@ class LinkQuestions:
 def _count(hit: Hit) -> int:
     assert hit.found is not None
     return int(hit.found.value(schema.INCOUNT) or 0)
-
-
-def _place(after: str | None) -> tuple[bytes, int]:
-    """Returns the source that a cursor is in, and the number of the last of its links shown."""
-    if after is None:
-        return b"", -1
-    source, number = parts_of(after, 2)
-    return source, number_of(number)
 
 
 def _times(
