@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from itertools import filterfalse
 from typing import NamedTuple
 
 __all__ = ["MAX_DEPTH", "MAX_TAGS", "Flat", "flatten"]
@@ -24,6 +25,7 @@ MAX_TAGS = 500_000
 
 _MANY_TAGS = 30_000
 """Fewer cannot nest deep enough to hurt: a second is the worst."""
+_SLASH = ord("/")
 _SOME_TAGS = 1_000
 """Fewer cannot multiply enough to hurt."""
 _FEW_BYTES = 8 * 1024
@@ -41,6 +43,17 @@ _TOKEN = re.compile(
     rb"|<(/?)([A-Za-z][^\s/>]{0,31})[^>]*>?",
     re.DOTALL | re.IGNORECASE,
 )
+# What `_TOKEN` finds in a page in lower case, as names alone: `name`, `/name`, or empty for what
+# is no element. Without positions this is several times faster.
+_NAMES = re.compile(
+    rb"<!--.*?(?:-->|\Z)"
+    + b"".join(
+        rb"|<%(name)s\b[^>]*>.*?(?:</%(name)s|\Z)" % {b"name": name}
+        for name in b"script style textarea title xmp iframe noembed noframes".split()
+    )
+    + rb"|<(/?[a-z][^\s/>]{0,31})[^>]*>?",
+    re.DOTALL,
+)
 # They never have content, or are closed by the next of their kind, or are what we look for.
 _NOT_NESTING = frozenset(
     b"a area base basefont bgsound br col embed frame hr img input keygen link meta param source"
@@ -49,8 +62,9 @@ _NOT_NESTING = frozenset(
 )
 _FORMATTING = frozenset(b"b big code em font i nobr s small strike strong tt u".split())
 _FORMATTING_TAG = re.compile(
-    rb"<(/?)(?:b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)[\s/>]", re.IGNORECASE
+    rb"<(/?)(?:b(?:ig)?|code|em|font|i|nobr|s(?:mall|trike|trong)?|tt|u)[\s/>]"
 )
+_IGNORED = _NOT_NESTING | {b"/" + name for name in _NOT_NESTING} | {b""}
 _MARKERS = frozenset(b"applet marquee object table template select button".split())
 _SPECIAL = _MARKERS | frozenset(
     b"address article aside blockquote center details dir div dl fieldset figcaption figure footer"
@@ -74,7 +88,8 @@ def flatten(html: bytes) -> Flat:
     if long_tags:
         html = _without(html, long_tags)
     tags = html.count(b"<")
-    if tags > _SOME_TAGS and (tags > _MANY_TAGS or _is_left_open(html, tags)):
+    is_suspect = tags > _MANY_TAGS or (tags > _SOME_TAGS and _is_left_open(html, tags))
+    if is_suspect and _is_too_deep(html):
         cuts = _too_deep(html)
         if cuts:
             return Flat(_without(html, cuts), is_changed=True)
@@ -95,8 +110,25 @@ def _is_left_open(html: bytes, tags: int) -> bool:
     """Whether much formatting is never ended: it is repeated in every paragraph that follows."""
     if tags - 2 * html.count(b"</") < _SOME_TAGS:
         return False
-    slashes = _FORMATTING_TAG.findall(html)
+    slashes = _FORMATTING_TAG.findall(html.lower())
     return len(slashes) - 2 * slashes.count(b"/") > _MUCH_FORMATTING
+
+
+def _is_too_deep(html: bytes) -> bool:
+    """Whether `_too_deep` would find anything. Large pages are many, and few of them nest deep."""
+    tags = _NAMES.findall(html.lower())
+    if len(tags) > MAX_TAGS:
+        return True
+    stack = _Stack()
+    opened, close, is_full_for, open_ = stack.names, stack.close, stack.is_full_for, stack.open
+    for tag in filterfalse(_IGNORED.__contains__, tags):
+        if tag[0] == _SLASH:
+            close(tag[1:])
+        elif (tag in _FORMATTING or len(opened) >= MAX_DEPTH) and is_full_for(tag):
+            return True
+        else:
+            open_(tag)
+    return False
 
 
 def _too_deep(html: bytes) -> list[tuple[int, int]]:
@@ -129,23 +161,23 @@ class _Stack:
     """The names of the elements that are open."""
 
     def __init__(self) -> None:
-        self._names: list[bytes] = []
+        self.names: list[bytes] = []
         self._counts: defaultdict[bytes, int] = defaultdict(int)
         self._formatting = 0
 
     def is_full_for(self, name: bytes) -> bool:
         if name in _FORMATTING and self._formatting >= _MAX_FORMATTING:
             return True
-        return len(self._names) >= MAX_DEPTH
+        return len(self.names) >= MAX_DEPTH
 
     def open(self, name: bytes) -> None:
-        self._names.append(name)
+        self.names.append(name)
         self._counts[name] += 1
         self._formatting += name in _FORMATTING
 
     def close(self, name: bytes) -> None:
         """Closes the last element of a name, with what is in it, if the end tag reaches it."""
-        names = self._names
+        names = self.names
         if names and names[-1] == name:  # as it is in nearly every page
             names.pop()
             self._counts[name] -= 1
