@@ -198,6 +198,22 @@ def test_the_store_comes_from_the_environment(
     assert "pages" in run("tables").stdout
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--store", "{}", "table", "describe", "pages"],
+        ["table", "--store", "{}", "describe", "pages"],
+        ["--store", "nowhere", "table", "--store", "{}", "describe", "pages"],
+        ["--store", "nowhere", "table", "--store", "nowhere", "describe", "pages", "--store", "{}"],
+    ],
+)
+def test_a_store_named_early_counts_for_what_follows(
+    words: list[str], location: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WEBTABLE_STORE", "elsewhere")
+    assert "anchor" in run(*(word.format(location) for word in words)).stdout
+
+
 def test_the_store_is_webtable_db_by_default(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -15,7 +15,7 @@ from typing import Any, TypeVar, get_args
 import click
 import msgspec
 
-from webtable.cli.options import Format, format_option, idle_store_option
+from webtable.cli.options import Format, format_option, group_store_option, idle_store_option
 from webtable.cli.output import Column, print_items, talk
 from webtable.cluster.hbase_state import ClusterSettings, ClusterStatus, ProfileName, Storage
 from webtable.cluster.local_hbase import LocalHBase
@@ -54,6 +54,7 @@ def _cluster_options(function: _Command) -> _Command:
 
 
 @click.group(short_help="Run a real HBase on this machine, for trying and for tests.")
+@group_store_option
 def hbase() -> None:
     """Run a real HBase on this machine, for trying and for tests.
 

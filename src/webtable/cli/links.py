@@ -5,11 +5,13 @@ from __future__ import annotations
 import click
 
 from webtable.cli import links_questions, links_reports, links_upkeep
+from webtable.cli.options import group_store_option
 
 __all__ = ["links"]
 
 
 @click.group(short_help="Ask who links where: top, in, out, changes, broken …")
+@group_store_option
 def links() -> None:
     """Ask who links where, and with which words; the link index answers.
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import click
 
 from webtable import WebTableError, __version__
-from webtable.cli.options import FORMAT_KEY
+from webtable.cli.options import FORMAT_KEY, group_store_option
 from webtable.errors import door, error_body
 
 __all__ = ["cli", "main"]
@@ -113,6 +113,7 @@ class LazyGroup(click.Group):
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(__version__, message="%(prog)s %(version)s")
+@group_store_option
 def cli() -> None:
     """Keep crawled web pages the way Bigtable's Webtable did.
 

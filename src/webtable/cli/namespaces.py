@@ -7,6 +7,7 @@ import click
 from webtable.cli.options import (
     Format,
     format_option,
+    group_store_option,
     limit_option,
     open_for_reading,
     open_for_writing,
@@ -20,6 +21,7 @@ COLUMNS = (Column("name", "NAMESPACE"), Column("tables", "TABLES", "count"))
 
 
 @click.group(short_help="List, create and drop namespaces.")
+@group_store_option
 def namespace() -> None:
     """List, create and drop namespaces.
 

@@ -18,6 +18,7 @@ __all__ = [
     "Format",
     "RowKey",
     "format_option",
+    "group_store_option",
     "idle_store_option",
     "limit_option",
     "open_for_reading",
@@ -30,6 +31,7 @@ __all__ = [
 DEFAULT_STORE = "./webtable.db"
 FORMAT_KEY = "webtable.format"
 """Where the chosen format is kept in click's context, for errors to follow it."""
+_STORE_KEY = "webtable.store"
 
 Format: TypeAlias = Literal["table", "json", "jsonl", "csv"]
 FORMATS: tuple[Format, ...] = ("table", "json", "jsonl", "csv")
@@ -47,7 +49,19 @@ def store_option(function: _Command) -> _Command:
         default=DEFAULT_STORE,
         show_default=True,
         show_envvar=True,
+        callback=_chosen,
         help="A directory, hbase://HOST or hbase+masters://HOST.",
+    )(function)
+
+
+def group_store_option(function: _Command) -> _Command:
+    """Gives a group of commands `--store LOCATION`, which counts for the command that follows."""
+    return click.option(
+        "--store",
+        metavar="LOCATION",
+        expose_value=False,
+        callback=_hand_down,
+        help="The store of the command that follows.",
     )(function)
 
 
@@ -145,6 +159,17 @@ def _confirm(ctx: click.Context, _option: click.Parameter, yes: bool) -> None:
     if not sys.stdin.isatty():
         raise click.UsageError("this removes data: say --yes", ctx)
     click.confirm("This removes data. Go on?", abort=True, err=True)
+
+
+def _hand_down(ctx: click.Context, _option: click.Parameter, location: str | None) -> None:
+    if location is not None:
+        ctx.meta[_STORE_KEY] = location
+
+
+def _chosen(ctx: click.Context, option: click.Parameter, location: str) -> str:
+    is_said = ctx.get_parameter_source(option.name or "") is click.core.ParameterSource.COMMANDLINE
+    chosen: str = location if is_said else ctx.meta.get(_STORE_KEY, location)
+    return chosen
 
 
 def _remember(ctx: click.Context, _option: click.Parameter, form: Format) -> Format:

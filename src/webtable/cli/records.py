@@ -10,7 +10,13 @@ from typing import Any, TypeVar
 
 import click
 
-from webtable.cli.options import Format, format_option, open_for_writing, store_option
+from webtable.cli.options import (
+    Format,
+    format_option,
+    group_store_option,
+    open_for_writing,
+    store_option,
+)
 from webtable.cli.output import Column, print_items, talk
 from webtable.errors import InvalidRequest
 from webtable.records import Collection, Record, clean_ghosts, find_ghosts
@@ -66,6 +72,7 @@ def _record_class(text: str) -> type[Record]:
 
 
 @click.group(short_help="Look after tables of records: ghost fields, indexes.")
+@group_store_option
 def records() -> None:
     """Look after tables of records, by their class."""
 

@@ -9,6 +9,7 @@ from webtable.cli.options import (
     ROW_KEY,
     Format,
     format_option,
+    group_store_option,
     limit_option,
     open_for_reading,
     open_for_writing,
@@ -76,6 +77,7 @@ def regions(
 
 
 @click.group(short_help="Move, split, merge, flush and compact regions.")
+@group_store_option
 def region() -> None:
     """Move, split, merge, flush and compact regions.
 

@@ -8,7 +8,13 @@ from typing import Any
 import click
 
 from webtable.cli.links_answers import ready_links
-from webtable.cli.options import Format, format_option, open_for_reading, store_option
+from webtable.cli.options import (
+    Format,
+    format_option,
+    group_store_option,
+    open_for_reading,
+    store_option,
+)
 from webtable.cli.output import Column, print_items
 from webtable.cli.page_answers import (
     Day,
@@ -29,6 +35,7 @@ __all__ = ["report"]
 
 
 @click.group(short_help="Ask about all pages: errors, largest, modified …")
+@group_store_option
 def report() -> None:
     """Ask about all pages. Each answer is bounded; --after goes on from it."""
 

@@ -12,6 +12,7 @@ from webtable.cli.options import (
     ROW_KEY,
     Format,
     format_option,
+    group_store_option,
     open_for_reading,
     open_for_writing,
     store_option,
@@ -42,6 +43,7 @@ COMPACTION_COLUMNS = (Column("table", "TABLE"), Column("compaction", "COMPACTION
 
 
 @click.group(short_help="Create, describe, alter, enable, disable and drop tables.")
+@group_store_option
 def table() -> None:
     """Create, describe, alter, enable, disable and drop tables.
 

@@ -7,6 +7,7 @@ import click
 from webtable.cli.options import (
     Format,
     format_option,
+    group_store_option,
     limit_option,
     open_for_reading,
     open_for_writing,
@@ -98,6 +99,7 @@ def cluster(location: str, form: Format) -> None:
 
 
 @click.group(short_help="Let the cluster spread its regions by itself, or not.")
+@group_store_option
 def balancer() -> None:
     """Let the cluster spread its regions over its servers by itself, or not."""
 

@@ -7,6 +7,7 @@ import click
 from webtable.cli.options import (
     Format,
     format_option,
+    group_store_option,
     limit_option,
     open_for_reading,
     open_for_writing,
@@ -27,6 +28,7 @@ COLUMNS = (
 
 
 @click.group(short_help="Take, list, restore, clone and delete snapshots of tables.")
+@group_store_option
 def snapshot() -> None:
     """Take, list, restore, clone and delete snapshots of tables on HBase.
 

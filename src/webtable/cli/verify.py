@@ -8,6 +8,7 @@ import msgspec
 from webtable.cli.options import (
     Format,
     format_option,
+    group_store_option,
     open_for_reading,
     open_for_writing,
     store_option,
@@ -114,6 +115,7 @@ def _links_item(links: LinkReport) -> dict[str, int]:
 
 
 @click.group(short_help="Look after the indexes of pages.")
+@group_store_option
 def index() -> None:
     """Look after the indexes of pages."""
 
