@@ -28,6 +28,7 @@ from webtable.store.rocks.catalog import (
 )
 from webtable.store.rocks.database import Database
 from webtable.store.rocks.follower import FellBehind
+from webtable.store.rocks.tuning import tuning_of
 from webtable.store.schema import TableSchema
 
 __all__ = ["RocksAdmin"]
@@ -111,9 +112,7 @@ class RocksAdmin:
                     is_marked=schema.name in entry.marked or self._database.read_only,
                 ),
             )
-            # An encoding of keys says that the values are small.
-            block = schema.blocksize if schema.data_block_encoding == "NONE" else None
-            self._database.compress(column_family, schema.compression, bulky_block=block)
+            self._database.tune(column_family, tuning_of(schema))
             rocks, handle = self._database.family(column_family)
             families[schema.name.encode()] = OpenFamily(schema, rocks, handle, notes)
         return OpenTable(entry, families)
@@ -158,7 +157,7 @@ class RocksAdmin:
         for family in schema.families:
             if family.name in names:
                 created[family.name] = f"{schema.name}/{family.name}/{self._counter}"
-                self._database.create_family(created[family.name])
+                self._database.create_family(created[family.name], tuning_of(family))
         return created
 
     # What the engine asks

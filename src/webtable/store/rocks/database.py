@@ -16,11 +16,9 @@ from typing import Any, TypeVar
 
 from rocksdict import (
     AccessType,
-    BlockBasedOptions,
     Cache,
     Checkpoint,
     ColumnFamily,
-    DBCompressionType,
     DBRecoveryMode,
     Options,
     Rdict,
@@ -34,7 +32,7 @@ from webtable.store.rocks.faults import translated
 from webtable.store.rocks.follower import FellBehind, Follower, remove_dead_readers
 from webtable.store.rocks.location import FORMAT_FILE, WriterLock, check_format
 from webtable.store.rocks.marks import Marks
-from webtable.store.schema import Compression
+from webtable.store.rocks.tuning import WAL_LIMIT, Tuning, read_tunings
 
 __all__ = ["Database"]
 
@@ -42,25 +40,8 @@ T = TypeVar("T")
 
 _MIB = 1024 * 1024
 _WRITE_BUFFERS = 256 * _MIB  # for the whole database, however many families it has
-_WAL_LIMIT = 128 * _MIB  # what opening after a crash has to replay at most
 _BLOCK_CACHE = 64 * _MIB
-_BLOCK_SIZE = 16 * 1024
-_FAMILY_BUFFER = 64 * _MIB
-_BULKY = {"write_buffer_size": str(_WAL_LIMIT), "level0_file_num_compaction_trigger": "12"}
-
-# RocksDB lacks some, and with zlib this build writes plain blocks; the nearest one stands in for
-# those. The schema keeps what was asked for.
-_COMPRESSION: dict[Compression, str] = {
-    "NONE": "kNoCompression",
-    "GZ": "kZSTD",
-    "SNAPPY": "kSnappyCompression",
-    "LZO": "kLZ4Compression",
-    "LZ4": "kLZ4Compression",
-    "BZIP2": "kBZip2Compression",
-    "ZSTD": "kZSTD",
-    "LZMA": "kZSTD",
-    "BROTLI": "kZSTD",
-}
+_HELD = Tuning(is_held=True)
 
 
 class Database:
@@ -78,8 +59,7 @@ class Database:
         self._is_released = False
         self._cache = Cache(_BLOCK_CACHE)
         self._handles: dict[str, tuple[Rdict, ColumnFamily]] = {}
-        self._compressions: dict[str, str] = {}
-        self._held: set[str] = set()
+        self._tunings: dict[str, Tuning] = {}
         self._marks = Marks(path)
         self._follower = Follower(path, self._rocks)
         self._lock: WriterLock | None = None
@@ -123,19 +103,17 @@ class Database:
                 f"store '{path}' has lost its file CURRENT",
                 hint="restore the store from a checkpoint",
             )
-        families = {name: self._family_options() for name in names}
-        for name in names:
-            if name != "default":
-                # Nothing is merged before it is known how to compress it, see `compress`.
-                families[name].set_disable_auto_compactions(True)
-        self._held = set(names) - {"default"}
+        known = {} if self.read_only else read_tunings(path)
+        # Nothing is merged before it is known how to compress it, see `tune`.
+        self._tunings = {name: known.get(name, _HELD) for name in names} | {"default": Tuning()}
+        families = {name: each.options(self._cache) for name, each in self._tunings.items()}
         return Rdict(path, self._options(), families, access)
 
     def _options(self) -> Options:
         options = Options(raw_mode=True)
         options.create_if_missing(not self.read_only)
         options.set_db_write_buffer_size(_WRITE_BUFFERS)
-        options.set_max_total_wal_size(_WAL_LIMIT)
+        options.set_max_total_wal_size(WAL_LIMIT)
         # A write may skip the log; then all families must reach the disk together.
         options.set_atomic_flush(True)
         # Recovers up to the first damage; `Marks` tells if that was not everything.
@@ -148,23 +126,8 @@ class Database:
         options.set_max_log_file_size(_MIB)
         options.set_stats_dump_period_sec(0)
         options.set_stats_persist_period_sec(0)
-        self._shape(options)
+        Tuning().shape(options, self._cache)
         return options
-
-    def _family_options(self) -> Options:
-        options = Options(raw_mode=True)
-        self._shape(options)
-        return options
-
-    def _shape(self, options: Options) -> None:
-        blocks = BlockBasedOptions()
-        blocks.set_block_cache(self._cache)
-        blocks.set_block_size(_BLOCK_SIZE)
-        blocks.set_format_version(5)
-        options.set_block_based_table_factory(blocks)
-        options.set_write_buffer_size(_FAMILY_BUFFER)
-        # A family's own is set when its schema is known, see `compress`.
-        options.set_compression_type(DBCompressionType.none())
 
     # Column families
 
@@ -188,35 +151,20 @@ class Database:
         """Returns the names of all RocksDB column families but the default one."""
         return [name for name in Rdict.list_cf(self.path, self._options()) if name != "default"]
 
-    def create_family(self, name: str) -> None:
-        """Creates a RocksDB column family."""
-        self._root.create_column_family(name, self._family_options()).close()
+    def create_family(self, name: str, tuning: Tuning) -> None:
+        """Creates a RocksDB column family, whose files are written as `tuning` says."""
+        self._root.create_column_family(name, tuning.options(self._cache)).close()
+        self._tunings[name] = tuning
 
-    def compress(
-        self, name: str, compression: Compression, *, bulky_block: int | None = None
-    ) -> None:
-        """Chooses how the files that are written from now on are compressed, and lets them merge.
-
-        Args:
-            bulky_block: where the values are large, the size of the blocks that are compressed
-                as one. To merge their files seldom, and fewer of them, costs reads a little and
-                saves most of the work of loading.
-        """
-        wanted = _COMPRESSION[compression]
+    def tune(self, name: str, tuning: Tuning) -> None:
+        """Chooses how the files of a family are written from now on, and lets them merge."""
         if self.read_only:
             return
-        options = {}
-        if self._compressions.get(name, _COMPRESSION["NONE"]) != wanted:
-            options["compression"] = wanted
-            if bulky_block is not None:
-                options |= _BULKY
-                options["block_based_table_factory"] = f"{{block_size={bulky_block}}}"
-        if name in self._held:
-            options["disable_auto_compactions"] = "false"
-        if options:
-            self.family(name)[0].set_options(options)
-            self._compressions[name] = wanted
-            self._held.discard(name)
+        changes = tuning.changes(self._tunings.get(name, _HELD))
+        # It takes RocksDB ten milliseconds where there are thirty families.
+        if changes:
+            self.family(name)[0].set_options(changes)
+            self._tunings[name] = tuning
 
     def drop_family(self, name: str) -> None:
         """Drops a RocksDB column family; reads under way keep what they have open."""
