@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from webtable.cluster.hbase_state import ClusterSettings
+from webtable.cluster.hbase_state import ClusterSettings, Storage
 from webtable.cluster.local_hbase import LocalHBase
 
 # A run in the background of a script is started with Ctrl-C switched off, and what it starts would
@@ -28,8 +28,10 @@ def local_hbase(
     if os.environ.get("WEBTABLE_TEST_HBASE"):
         yield None
         return
-    # Should the run be killed, the cluster goes too.
-    settings = ClusterSettings(profile="tests", ends_with_caller=True)
+    # On HDFS each table, flush and compaction costs twice the processor time, for the same answers;
+    # a soak run has it. Should the run be killed, the cluster goes too.
+    storage: Storage = "hdfs" if os.environ.get("WEBTABLE_SOAK") else "local"
+    settings = ClusterSettings(profile="tests", storage=storage, ends_with_caller=True)
     cluster = LocalHBase(tmp_path_factory.mktemp("hbase"), settings)
     cluster.up()
     yield cluster

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
 
 import pytest
 
@@ -285,15 +287,6 @@ def test_a_cluster_that_stops_is_told_soon(
         stopping.close()
 
 
-@pytest.mark.parametrize("scheme", ["hbase", "hbase+masters"])
-def test_nobody_at_the_location(scheme: str) -> None:
-    port = unused_port()
-    with pytest.raises(ServerUnavailable) as caught:
-        HBaseEngine.connect(f"{scheme}://{HOST}:{port}")
-    assert f"{HOST}:{port}" in str(caught.value)
-    assert caught.value.hint
-
-
 def say_http(peer: Peer) -> None:
     peer.socket.recv(1000)
     peer.socket.sendall(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
@@ -305,26 +298,76 @@ def say_nothing(peer: Peer) -> None:
         pass
 
 
-@pytest.mark.parametrize("scheme", ["hbase", "hbase+masters"])
-@pytest.mark.parametrize("play", [say_http, say_nothing])
-def test_something_else_at_the_location(scheme: str, play: object) -> None:
-    assert callable(play)
-    before = threading.active_count()
-    with listening(play) as server, pytest.raises((ServerUnavailable, Timeout)) as caught:
-        HBaseEngine.connect(f"{scheme}://{server}?timeout=1")
-    assert str(server) in str(caught.value)
-    if scheme == "hbase+masters" and play is say_http:
-        assert "does not answer as HBase does: it says b'HTTP" in str(caught.value)
-    assert threading.active_count() <= before + 3  # only the test's own server
+class Refused(NamedTuple):
+    """What became of an attempt to connect."""
+
+    servers: str
+    error: WebTableError
+    seconds: float
 
 
-@pytest.mark.parametrize("scheme", ["hbase", "hbase+masters"])
-def test_many_that_say_nothing_cost_no_more_than_one(scheme: str) -> None:
-    with listening(say_nothing) as a, listening(say_nothing) as b, listening(say_nothing) as c:
+SCHEMES = ("hbase", "hbase+masters")
+PLACES = ("nobody", "http", "silence", "much silence")
+
+
+@pytest.fixture(scope="module")
+def refused() -> dict[tuple[str, str], Refused]:
+    """Attempts to connect where no HBase is, all at once: each waits for its time-out."""
+
+    def attempt(case: tuple[str, str]) -> Refused:
+        scheme, place = case
+        servers, options = servers_of[place], "" if place == "nobody" else "?timeout=1"
         began = time.monotonic()
+        with pytest.raises((ServerUnavailable, Timeout)) as caught:
+            HBaseEngine.connect(f"{scheme}://{servers}{options}")
+        return Refused(servers, caught.value, time.monotonic() - began)
+
+    with contextlib.ExitStack() as stack:
+
+        def listen(play: Callable[[Peer], None]) -> str:
+            return str(stack.enter_context(listening(play)))
+
+        servers_of = {
+            "nobody": f"{HOST}:{unused_port()}",
+            "http": listen(say_http),
+            "silence": listen(say_nothing),
+            "much silence": ",".join(listen(say_nothing) for _ in range(3)),
+        }
+        cases = [(scheme, place) for scheme in SCHEMES for place in PLACES]
+        with ThreadPoolExecutor(len(cases)) as pool:
+            return dict(zip(cases, pool.map(attempt, cases), strict=True))
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("place", ["nobody", "http", "silence"])
+def test_something_else_or_nobody_at_the_location(
+    refused: dict[tuple[str, str], Refused], scheme: str, place: str
+) -> None:
+    servers, error, _ = refused[scheme, place]
+    assert servers in str(error)
+    assert error.hint
+    if place == "nobody":
+        assert isinstance(error, ServerUnavailable)
+    if (scheme, place) == ("hbase+masters", "http"):
+        assert "does not answer as HBase does: it says b'HTTP" in str(error)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_many_that_say_nothing_cost_no_more_than_one(
+    refused: dict[tuple[str, str], Refused], scheme: str
+) -> None:
+    assert refused[scheme, "much silence"].seconds < 5
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("play", [say_http, say_nothing])
+def test_who_cannot_connect_leaves_no_threads(scheme: str, play: Callable[[Peer], None]) -> None:
+    with listening(play) as server:
+        before = set(threading.enumerate())
         with pytest.raises((ServerUnavailable, Timeout)):
-            HBaseEngine.connect(f"{scheme}://{a},{b},{c}?timeout=1")
-        assert time.monotonic() - began < 5
+            HBaseEngine.connect(f"{scheme}://{server}?timeout=0.3")
+        ours = [each.name for each in set(threading.enumerate()) - before]
+        assert all("(run)" in name for name in ours), ours  # the test's own server's
 
 
 def test_a_registry_is_not_asked_when_there_is_no_time_left(hbase_location: str) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 import webtable
 from tests.links.web import captures
+from webtable.cluster.local_hbase import LocalHBase
 from webtable.links.graph import LinkIndex
 from webtable.links.keeper import LinkKeeper
 from webtable.pages.parsing import parse_stored
@@ -24,14 +25,15 @@ def web(
         yield kept(store, request.param)
 
 
-@pytest.fixture(scope="module")
-def web_on_hbase(hbase_location: str) -> Iterator[LinkIndex]:
+@pytest.fixture(scope="session")
+def web_on_hbase(hbase_location: str, local_hbase: LocalHBase | None) -> Iterator[LinkIndex]:
     """The same on HBase, where the links to a page are spread over sixteen rows."""
     with webtable.open(hbase_location + "?namespace=linksweb") as store:
         # Readable keys: one region a table, which is quicker to make.
         yield kept(store, "readable")
-        for name in store.tables():
-            store.drop_table(name)
+        if local_hbase is None:  # A cluster that ends with the tests need not be cleared up.
+            for name in store.tables():
+                store.drop_table(name)
 
 
 def kept(store: Store, keys: str) -> LinkIndex:

@@ -53,8 +53,10 @@ def store(
     with webtable.open(location) as store:
         Kept(store)
         yield store
-        for name in store.tables():
-            store.drop_table(name)
+        # A cluster that ends with the tests need not be cleared up.
+        if engine_name == "hbase" and request.getfixturevalue("local_hbase") is None:
+            for name in store.tables():
+                store.drop_table(name)
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ embedded engine as it is. No cluster is needed.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -22,6 +23,8 @@ from webtable.store.mutation import Marker
 from webtable.store.rocks.engine import RocksEngine
 
 LENGTH = 30
+# A right engine is also what the programs of `test_lockstep.py` run on: a few are enough here.
+PROGRAMS = 40 if os.environ.get("WEBTABLE_SOAK") else 10
 WITHOUT_CLUSTER = settings(
     max_examples=10,
     derandomize=False,
@@ -186,7 +189,7 @@ def test_a_right_engine_is_not_accused(reference: Store, tmp_path: Path) -> None
     with Store(RocksEngine.open(str(tmp_path / "right"))) as store:
         right = with_tables(store)
 
-        @settings(WITHOUT_CLUSTER, max_examples=40)
+        @settings(WITHOUT_CLUSTER, max_examples=PROGRAMS)
         @given(program=programs(LENGTH))
         def agree(program: Program) -> None:
             run(reference, right, program)

@@ -57,7 +57,8 @@ def asked(
         pages = PageTable.create(store, parse, keys=keys, profile="archive")
         pages.store_captures(PAGES)
         yield Questions(pages)
-        if request.param == "hbase":
+        # A cluster that ends with the tests need not be cleared up.
+        if request.param == "hbase" and request.getfixturevalue("local_hbase") is None:
             for name in store.tables():
                 store.drop_table(name)
 
