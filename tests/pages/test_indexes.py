@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from webtable.pages.indexes import SIZE_BUCKETS, page_indexes
+from webtable.pages.indexes import DIGESTS, SIZE_BUCKETS, page_indexes
 from webtable.pages.keys import KeyScheme, ReadableKeys, SaltedKeys
 from webtable.pages.suffixes import Suffixes
 
@@ -49,7 +49,21 @@ def test_salted_entries_begin_with_the_salt_of_their_row() -> None:
     keys = SaltedKeys(SUFFIXES)
     found = entries(keys, FACTS)
     assert found["webtable_time_idx"] == [(b"5a:20260901_5a:com.example.docs/about", b"rowkey")]
+    digests = found.pop("webtable_digest_idx")
     assert all(key.startswith(b"5a:") for each in found.values() for key, _ in each)
+    # Digests are spread by nature, and those that are the same have to lie side by side.
+    digest, row = FACTS[b"metadata:digest"], keys.row_key(URL)
+    assert digests == [(digest + b"_" + row, b"rowkey")]
+
+
+def test_digests_had_salts_before_pages_with_the_same_one_were_marked() -> None:
+    keys = SaltedKeys(SUFFIXES)
+    (index,) = [
+        index for index in page_indexes(keys, SUFFIXES, with_groups=False) if index.name == DIGESTS
+    ]
+    digest, row = FACTS[b"metadata:digest"], keys.row_key(URL)
+    assert [entry.key for entry in index.entries(row, FACTS)] == [b"5a:" + digest + b"_" + row]
+    assert not index.is_grouped
 
 
 def test_what_is_not_known_has_no_entry() -> None:

@@ -129,6 +129,7 @@ def test_duplicates_come_in_groups(asked: Questions) -> None:
     assert [sorted(page.url for page in group.pages) for group in answer.items] == [
         ["https://example.com/about", "https://example.com/blog/one"]
     ]
+    assert (answer.explained.entries, answer.explained.rows) == (2, 2)
 
 
 def test_search_and_links(asked: Questions) -> None:

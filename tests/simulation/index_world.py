@@ -24,7 +24,17 @@ from webtable.records.upkeep import build, verify
 from webtable.store.model import Row
 from webtable.store.scan import Scan
 
-__all__ = ["Broken", "BuildingWorld", "IndexWorld", "MakeTable", "SlowWorld", "UniqueWorld", "play"]
+__all__ = [
+    "INDEXES",
+    "Broken",
+    "BuildingWorld",
+    "IndexWorld",
+    "MakeTable",
+    "SlowWorld",
+    "UniqueWorld",
+    "by_value",
+    "play",
+]
 
 TABLE = "t"
 VALUE, COVER, MAIL, NUMBER, COUNT = b"a:v", b"a:c", b"a:u", b"a:n", b"a:k"
@@ -67,6 +77,8 @@ class IndexWorld:
         names: the indexes that there are.
     """
 
+    kinds = (INDEXES, NARROW_INDEXES)
+
     def __init__(
         self,
         seed: int,
@@ -85,7 +97,7 @@ class IndexWorld:
         self.history: dict[bytes, list[tuple[int, Facts]]] = {}
         # Where much happens in one place, little time is needed to get into each other's way.
         self.focus = self.chance.choice((*names, None))
-        self.indexes = self.chance.choice((INDEXES, NARROW_INDEXES))
+        self.indexes = self.chance.choice(self.kinds)
         self.rows = [b"r%d" % n for n in range(self.chance.choice((1, 1, 2, 3)))]
         self.letters = b"abc"[: self.chance.choice((1, 2, 3))]
         self.mails = [b"m%d" % n for n in range(self.chance.choice((1, 1, 2)))]
@@ -125,9 +137,10 @@ class IndexWorld:
 
     def facts(self, row: bytes) -> Facts:
         """Returns the facts that a row has right now."""
-        return self._state(row).facts
+        return self.state(row).facts
 
-    def _state(self, row: bytes) -> RowState:
+    def state(self, row: bytes) -> RowState:
+        """Returns a row as it is right now."""
         cells = self.world.engine.tables[TABLE].rows.get(row)
         if cells is None:
             return self.quiet.state_of(row, None)
@@ -197,7 +210,7 @@ class IndexWorld:
         """A reader: scans an index and compares with what the rows were meanwhile."""
         engine = self.world.engine
         began = engine.number
-        before = {row: self._state(row).cell for row in self.rows}
+        before = {row: self.state(row).cell for row in self.rows}
         cover = self.chance.choice((None, b"x"))
         scan = Scan(reverse=self.chance.random() < 0.5)
         where = None if cover is None or name == BY_MAIL else (lambda hit: hit.cover == cover)
@@ -208,7 +221,7 @@ class IndexWorld:
             shown[hit.row] = Entry(hit.key, hit.cover)
         index = INDEXES[name]
         for row in self.rows:
-            state = self._state(row)
+            state = self.state(row)
             wanted = [
                 e for e in index.entries(row, state.facts) if where is None or e.cover == cover
             ]

@@ -78,7 +78,7 @@ def test_entries_come_before_the_row() -> None:
             self.clean_up(made)
             return won
 
-    assert broken_by(_with(RowFirst))
+    assert broken_by(changed_writer(RowFirst))
 
 
 def test_the_check_of_the_reader(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,7 +132,7 @@ def test_a_unique_entry_is_never_deleted() -> None:
             table = self._home.store.table(gone.table)
             return bool(table.check_and_mutate(gone.key, check, delete))
 
-    assert broken_by(_with(claims=Deleting), UniqueWorld)
+    assert broken_by(changed_writer(claims=Deleting), UniqueWorld)
 
 
 def test_a_unique_entry_is_changed_only_from_its_exact_value(
@@ -158,7 +158,7 @@ def test_each_attempt_renews_its_claim() -> None:
             if self.read(index.table, entry.key, index.column).owner != row:
                 super().take(index, entry, row, revision)
 
-    assert broken_by(_with(claims=Trusting), UniqueWorld)
+    assert broken_by(changed_writer(claims=Trusting), UniqueWorld)
 
 
 def test_who_takes_over_first_moves_the_revision_of_the_owner() -> None:
@@ -166,7 +166,7 @@ def test_who_takes_over_first_moves_the_revision_of_the_owner() -> None:
         def move_owner(self, state: object) -> bool:
             return True
 
-    assert broken_by(_with(claims=Hasty), UniqueWorld)
+    assert broken_by(changed_writer(claims=Hasty), UniqueWorld)
 
 
 def test_a_removal_frees_only_what_the_row_had(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -176,7 +176,7 @@ def test_a_removal_frees_only_what_the_row_had(monkeypatch: pytest.MonkeyPatch) 
     assert broken_by(kind=UniqueWorld)
 
 
-def _with(
+def changed_writer(
     writer: Callable[[IndexedTable], Writer] = Writer,
     claims: Callable[[IndexedTable], Claims] = Claims,
 ) -> MakeTable:

@@ -113,6 +113,8 @@ def explain_answer(answer: Answer[Any], explain: bool) -> None:
         talk(f"read from {source}: {cost.entries:,} entries, {cost.rows:,} pages")
     if cost.is_scan:
         talk("no index answers this: every page was looked at")
+    if cost.is_whole_index:
+        talk(f"all of the index was read; `webtable index build {cost.index}` makes that needless")
 
 
 def _item(found: Page, most: int | None) -> Item:

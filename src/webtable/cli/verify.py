@@ -18,6 +18,7 @@ from webtable.errors import NotFound
 from webtable.links.graph import LinkIndex
 from webtable.links.verify import LinkReport, verify_links
 from webtable.pages.checking import PageReport, verify_pages
+from webtable.pages.indexes import DIGESTS
 from webtable.pages.parsing import parse_stored
 from webtable.pages.table import PageTable
 from webtable.records.upkeep import build
@@ -137,7 +138,10 @@ def list_(location: str, form: Format) -> None:
 def build_(name: str, location: str) -> None:
     """Build index NAME anew from the pages; it answers nothing until that is done."""
     with open_for_writing(location) as store:
-        rows = PageTable.open(store, parse_stored).rows
+        pages = PageTable.open(store, parse_stored)
+        if name == DIGESTS and not pages.rows.index(name).is_grouped:
+            pages = pages.with_groups()
+        rows = pages.rows
         if rows.state(name) == "ready":
             rows.set_state(name, "building")
         count = build(rows, name)

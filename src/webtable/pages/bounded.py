@@ -22,12 +22,14 @@ class Explained(msgspec.Struct):
         entries: entries of the index that were read.
         rows: rows of pages that were read.
         is_scan: whether pages were read that the answer does not show because there is no index.
+        is_whole_index: whether all of the index was read, because it is of an earlier format.
     """
 
     index: str = ""
     entries: int = 0
     rows: int = 0
     is_scan: bool = False
+    is_whole_index: bool = False
 
 
 class Answer(msgspec.Struct, Generic[T]):

@@ -10,10 +10,13 @@ Each is a table of entries `ref:rowkey` = the row key of the page. With readable
     webtable_url_idx      9c1185a5c5e9fc54_com.example_about            MD5 of the URL
     webtable_domain_idx   com.example_20260901_com.example_about        registered domain, and day
     webtable_status_idx   200_com.example_about                         status
-    webtable_digest_idx   sha1:3I42H…_com.example_about                 digest
+    webtable_digest_idx   sha1:3I42H…_com.example_about                 digest; `shared:` of the
+                          row `sha1:3I42H…_`: several pages have it
 
 With salted keys the salt of the row stands in front, `a1:20260901_a1:com.example/about`, so that
-no region gets all that is written today; who reads collates the salts.
+no region gets all that is written today; who reads collates the salts. Not so of digests, which
+are spread by nature: pages with the same one lie side by side. In stores of format 1 digests had
+salts, too, and there was nothing about several pages.
 On-disk: changing this needs a new format version. Frozen by tests/pages/test_indexes.py.
 """
 
@@ -29,17 +32,27 @@ from webtable.pages.suffixes import Suffixes
 from webtable.pages.urls import split_url
 from webtable.records.index import Entry, Facts, Index
 
-__all__ = ["LINK_BUCKETS", "SIZE_BUCKETS", "link_bucket", "page_indexes", "size_bucket"]
+__all__ = [
+    "DIGESTS",
+    "LINK_BUCKETS",
+    "SIZE_BUCKETS",
+    "link_bucket",
+    "page_indexes",
+    "size_bucket",
+]
 
 Parts: TypeAlias = Sequence[bytes]
 """What the keys of a page's entries say, between the salt and the row key."""
 
+DIGESTS = "webtable_digest_idx"
 COVER = b"rowkey"
 SIZE_BUCKETS = ("0001KB_small", "0010KB_medium", "0100KB_large", "1000KB_huge")
 """The seed's buckets, with names that sort by size."""
 LINK_BUCKETS = ("00", "02", "05", "10", "99")
 
 _DIGITS = 12
+_BASE32 = "234567ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_DIGEST_SPLITS = tuple(f"sha1:{letter}".encode() for letter in _BASE32[2::2])
 _URL, _MODIFIED, _SIZE, _STATUS, _DIGEST = (
     b"metadata:url",
     b"metadata:last_modified",
@@ -71,8 +84,12 @@ def link_bucket(count: int) -> str:
     return LINK_BUCKETS[(count > 0) + (count > 2) + (count > 5) + (count > 10)]
 
 
-def page_indexes(keys: KeyScheme, suffixes: Suffixes) -> list[Index]:
-    """Returns the declarations of all indexes of pages with such keys."""
+def page_indexes(keys: KeyScheme, suffixes: Suffixes, *, with_groups: bool = True) -> list[Index]:
+    """Returns the declarations of all indexes of pages with such keys.
+
+    Args:
+        with_groups: whether it is marked which pages have the same body.
+    """
     salt_bytes = 3 if isinstance(keys, SaltedKeys) else 0
 
     def declared(name: str, parts: Callable[[Facts], Parts], *columns: bytes) -> Index:
@@ -81,6 +98,17 @@ def page_indexes(keys: KeyScheme, suffixes: Suffixes) -> list[Index]:
             return [Entry(b"%b%b_%b" % (salt, part, row), COVER) for part in parts(facts)]
 
         return Index(f"webtable_{name}_idx", entries, columns=columns, family="ref")
+
+    def by_digest(row: bytes, facts: Facts) -> list[Entry]:
+        digest = facts.get(_DIGEST)
+        return [Entry(b"%b_%b" % (digest, row), COVER)] if digest else []
+
+    digests = declared("digest", lambda facts: _present(facts, _DIGEST), _DIGEST)
+    if with_groups:
+        splits = _DIGEST_SPLITS if salt_bytes else ()
+        digests = Index(
+            DIGESTS, by_digest, columns=(_DIGEST,), family="ref", grouped=True, splits=splits
+        )
 
     @lru_cache(_CACHED_HOSTS)
     def domain_of(host: str) -> bytes:
@@ -99,7 +127,7 @@ def page_indexes(keys: KeyScheme, suffixes: Suffixes) -> list[Index]:
         declared("url", _by_url, _URL),
         declared("domain", by_domain, _URL, _MODIFIED),
         declared("status", lambda facts: _present(facts, _STATUS), _STATUS),
-        declared("digest", lambda facts: _present(facts, _DIGEST), _DIGEST),
+        digests,
     ]
 
 

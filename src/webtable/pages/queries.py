@@ -13,26 +13,38 @@ import msgspec
 
 from webtable.errors import InvalidRequest
 from webtable.pages.bounded import Answer, Explained, after_key, bounded
+from webtable.pages.captures import payload_digest
+from webtable.pages.indexes import DIGESTS
 from webtable.pages.keys import KeyRange, SaltedKeys, is_under, reversed_host
 from webtable.pages.page import Page, page_of
 from webtable.pages.table import PageTable
-from webtable.records.index import Hit
+from webtable.records.index import Found, Hit
 from webtable.store.model import Row
 from webtable.store.scan import Scan
 
-__all__ = ["Answer", "Duplicates", "Explained", "Questions"]
+__all__ = ["MOST_DUPLICATES", "Answer", "Duplicates", "Explained", "Questions"]
+
+MOST_DUPLICATES = 1_000
+"""How many pages with the same body are shown of each."""
 
 _METADATA = b"metadata"
 _HTML = ("text/html", "application/xhtml+xml")
+_EMPTY_BODY = f"{payload_digest(b'')}_".encode()
 _FEW = 8
 _SALTS = tuple(b"%02x:" % number for number in range(256))
 
 
 class Duplicates(msgspec.Struct):
-    """Pages with the same body."""
+    """Pages with the same body.
+
+    Attributes:
+        pages: by row key, `MOST_DUPLICATES` at most.
+        is_truncated: whether there are more.
+    """
 
     digest: str
     pages: list[Page]
+    is_truncated: bool = False
 
 
 class Questions:
@@ -137,27 +149,40 @@ class Questions:
         )
 
     def duplicates(self, *, limit: int = 20, after: str | None = None) -> Answer[Duplicates]:
-        """Returns the groups of pages that have the same body, which is not empty, by digest."""
-        name = "webtable_digest_idx"
-        hits = self._hits(name, KeyRange(after_key(after), b"\xff"), reverse=False)
-        checked = self._pages.rows.check_hits(name, _groups(hits, self._skip))
+        """Returns the groups of pages that have the same body, which is not empty, by digest.
+
+        Reads the entries of these alone. In a store made before it was marked which pages have the
+        same body it reads the whole index, until that is built anew.
+        """
+        explained = Explained(index=DIGESTS)
+        start, skip = after_key(after), 0
+        if self._pages.rows.index(DIGESTS).is_grouped:
+            pieces = self._marked_pieces(start, limit + 1)
+        else:
+            explained.is_whole_index, skip = True, self._skip
+            hits = self._hits(DIGESTS, KeyRange(start, b"\xff"), reverse=False)
+            pieces = iter([_groups(hits, skip)])
+        read: list[Found] = []
 
         def found() -> Iterator[tuple[str, Duplicates]]:
-            pages = (
-                (hit.key[self._skip :].decode("latin-1"), page_of(hit.row, hit.found.values()))
-                for hit in checked
-                if hit.found is not None
-            )
-            known = ((key, page) for key, page in pages if page is not None and page.size)
-            for digest, group in itertools.groupby(known, key=lambda pair: pair[1].digest):
-                keys, same = zip(*group, strict=True)
-                if len(same) > 1:
-                    yield keys[-1], Duplicates(digest, list(same))
+            for piece in pieces:
+                read.append(self._pages.rows.check_hits(DIGESTS, piece))
+                yield from _duplicates(read[-1], skip)
 
-        answer = bounded(found(), limit, Explained(index=name))
-        answer.explained.entries = checked.counts.entries
-        answer.explained.rows = checked.counts.rows
+        answer = bounded(found(), limit, explained)
+        explained.entries = sum(checked.counts.entries for checked in read)
+        explained.rows = sum(checked.counts.rows for checked in read)
         return answer
+
+    def _marked_pieces(self, start: bytes, size: int) -> Iterator[Iterator[Hit]]:
+        """Yields the entries of so many marked groups at a time, of those behind a key."""
+        rows = self._pages.rows
+        marked = (group for group in rows.marked(DIGESTS, start) if group != _EMPTY_BODY)
+        while groups := list(itertools.islice(marked, size)):
+            scans = [Scan(prefix=group, batch_rows=_FEW) for group in groups]
+            streams = rows.hits_of_many(DIGESTS, scans)
+            each = (itertools.islice(stream, MOST_DUPLICATES + 1) for stream in streams)
+            yield itertools.chain.from_iterable(each)
 
     # By looking at every page
 
@@ -289,6 +314,21 @@ class Questions:
 
 def _is_good_html(page: Page) -> bool:
     return 200 <= page.status <= 299 and page.type in _HTML
+
+
+def _duplicates(checked: Found, skip: int) -> Iterator[tuple[str, Duplicates]]:
+    """Yields the groups among pages in the order of their digests, with cursors."""
+    pages = (
+        (hit.key[skip:].decode("latin-1"), page_of(hit.row, hit.found.values()))
+        for hit in checked
+        if hit.found is not None
+    )
+    known = ((key, page) for key, page in pages if page is not None and page.size)
+    for digest, group in itertools.groupby(known, key=lambda pair: pair[1].digest):
+        keys, same = zip(*group, strict=True)
+        if len(same) > 1:
+            most = list(same[:MOST_DUPLICATES])
+            yield keys[-1], Duplicates(digest, most, len(same) > len(most))
 
 
 def _groups(hits: Iterator[Hit], skip: int) -> Iterator[Hit]:

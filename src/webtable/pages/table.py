@@ -12,7 +12,7 @@ from webtable.pages import schema
 from webtable.pages.captures import Link, links_of_text
 from webtable.pages.history import CaptureNote, counting, visible_at
 from webtable.pages.hooks import LinksChange, PageHook
-from webtable.pages.indexes import page_indexes
+from webtable.pages.indexes import DIGESTS, page_indexes
 from webtable.pages.keys import SALT_SPLITS, KeyScheme, SaltedKeys, key_scheme
 from webtable.pages.page import NewCapture, Outcome, Page, PageContent, page_of
 from webtable.pages.schema import PROFILES, SETTINGS_TABLE, TABLE, Profile
@@ -28,6 +28,7 @@ from webtable.pages.writing import (
     read_history,
 )
 from webtable.records.index import IndexedTable
+from webtable.records.index_groups import add_marks
 from webtable.records.index_rules import Clock
 from webtable.store.mutation import Mutation
 from webtable.store.store import Store
@@ -35,7 +36,7 @@ from webtable.store.store import Store
 __all__ = ["PageTable"]
 
 FORMAT = "1"
-_SETTINGS_ROW = b"pages"
+_SETTINGS_ROW, _GROUPS = b"pages", b"a:groups"
 _METADATA = (b"metadata",)
 
 
@@ -112,13 +113,14 @@ class PageTable:
         for index in page_indexes(scheme, suffixes):
             if index.table not in tables:
                 described = schema.packed_schema(index.schema("ready"), is_embedded=is_embedded)
-                store.create_table(described, splits=splits)
+                store.create_table(described, splits=index.splits or splits)
         # The settings come last: they say that everything else is there.
         settings = store.create_table(schema.settings_schema())
         settings.put(
             _SETTINGS_ROW,
             {
                 b"a:format": FORMAT.encode(),
+                _GROUPS: b"digests",
                 b"a:keys": scheme.name.encode(),
                 b"a:profile": profile.encode(),
                 b"a:suffixes": zlib.compress(suffixes.text.encode()),
@@ -151,9 +153,23 @@ class PageTable:
         suffixes = suffixes_of(zlib.decompress(values[b"a:suffixes"]).decode())
         keys = key_scheme(values[b"a:keys"].decode(), suffixes)
         profile: Profile = "archive" if values[b"a:profile"] == b"archive" else "live"
-        indexes = page_indexes(keys, suffixes)
+        # Stores made before that do not mark which pages have the same body.
+        indexes = page_indexes(keys, suffixes, with_groups=_GROUPS in values)
         rows = IndexedTable(store, TABLE, indexes, columns=_METADATA, cells=b"metadata:", **options)
         return cls(PageSettings(keys, profile, suffixes), rows, parse)
+
+    def with_groups(self) -> PageTable:
+        """Returns the pages with an index of digests that marks which pages have the same body.
+
+        In a store made before there were such marks that index has to be built anew then, and
+        whoever has the store open for writing must open it again.
+        """
+        indexes = page_indexes(self.keys, self.suffixes)
+        (digests,) = (index for index in indexes if index.name == DIGESTS)
+        add_marks(self.rows, digests)
+        settings = {b"a:format": FORMAT.encode(), _GROUPS: b"digests"}
+        self.store.table(SETTINGS_TABLE).put(_SETTINGS_ROW, settings)
+        return PageTable.open(self.store, self._parse)
 
     # Writing
 

@@ -23,6 +23,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from webtable.errors import BatchError, StaleIndex, WebTableError
+from webtable.records.index_groups import marked
 from webtable.records.index_home import IndexHome
 from webtable.records.index_model import (
     Change,
@@ -159,6 +160,13 @@ class IndexedTable(IndexHome):
     def hits_of_many(self, name: str, scans: Sequence[Scan]) -> list[Iterator[Hit]]:
         """Returns what `hits` does for each of several ranges, which are asked for together."""
         return hits_of_many(self, self.index(name), scans)
+
+    def marked(self, name: str, start: bytes = b"") -> Iterator[bytes]:
+        """Yields the groups of a grouped index that several rows share, in order.
+
+        A group may have fallen apart since: look at its entries, whose keys begin with it.
+        """
+        return (group for group, _ in marked(self, self.index(name), start))
 
     def check_hits(
         self,

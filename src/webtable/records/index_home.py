@@ -56,6 +56,7 @@ class IndexHome:
         self.name = table
         self.indexes = {index.name: index for index in indexes}
         self.has_unique = any(index.is_unique for index in self.indexes.values())
+        self.grouped = {i.table: i for i in self.indexes.values() if i.is_grouped}
         self.revision_column = cells + b"rev"
         self.pending_column = cells + b"pending"
         self.clock: Clock = clock or SystemClock()

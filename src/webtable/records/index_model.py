@@ -14,6 +14,7 @@ from webtable.store.mutation import Mutation
 from webtable.store.schema import Family, TableSchema
 
 __all__ = [
+    "MARK",
     "Change",
     "Decide",
     "Entry",
@@ -32,6 +33,9 @@ IndexState: TypeAlias = Literal["building", "ready"]
 
 PURGE_SETTING = "hbase.hstore.time.to.purge.deletes"
 PURGE_MS = 3_600_000  # index tables keep their delete markers for an hour
+MARKS_FAMILY = "shared"
+MARK = b"shared:"
+"""The column of a mark, in the row of a group; see `webtable.records.index_groups`."""
 
 
 class Entry(NamedTuple):
@@ -58,6 +62,8 @@ class Index:
         table: the table that holds the entries; it may be the indexed one.
         prefix: what the keys of all its entries begin with, where a table holds other rows too.
         family: the family of the entries.
+        grouped: whether it is marked which entries several rows share, but for the row's key at the
+            end of the entry's: every key must end so. For questions about what is shared alone.
         layout: the schema that its table is made with, instead of a plain one.
         splits: the keys at which its table is split when it is made.
     """
@@ -68,6 +74,7 @@ class Index:
         "column",
         "columns",
         "family",
+        "is_grouped",
         "is_unique",
         "name",
         "prefix",
@@ -85,11 +92,13 @@ class Index:
         table: str = "",
         prefix: bytes = b"",
         family: str = "e",
+        grouped: bool = False,
         layout: TableSchema | None = None,
         splits: Sequence[bytes] = (),
     ) -> None:
         self.name = name
         self.is_unique = unique
+        self.is_grouped = grouped
         self.table = table or name
         self.prefix = prefix
         self.family = family
@@ -127,6 +136,11 @@ class Index:
                 f"the unique index '{self.name}' covers something",
                 hint="a unique entry leads to one row; read that",
             )
+        if self.is_grouped and not key.endswith(row):
+            raise InvalidRequest(
+                f"index '{self.name}' gave the key {key!r:.80} for row {row!r:.80}",
+                hint="the keys of a grouped index end in those of their rows",
+            )
 
     def schema(self, state: IndexState) -> TableSchema:
         """Returns the schema of a table that holds this index alone."""
@@ -134,8 +148,12 @@ class Index:
             name=self.table, families=(Family(name=self.family, data_block_encoding="FAST_DIFF"),)
         )
         own = {PURGE_SETTING: str(PURGE_MS), state_setting(self.name): state}
+        marks = (Family(name=MARKS_FAMILY),) if self.is_grouped else ()
         return msgspec.structs.replace(
-            layout, name=self.table, attributes={**layout.attributes, **own}
+            layout,
+            name=self.table,
+            families=(*layout.families, *marks),
+            attributes={**layout.attributes, **own},
         )
 
     def __repr__(self) -> str:

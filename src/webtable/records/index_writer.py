@@ -25,6 +25,7 @@ from webtable.errors import (
 from webtable.records import index_rules as rules
 from webtable.records.index_cells import Removal, decode_pending
 from webtable.records.index_claims import Claims, Ledger
+from webtable.records.index_groups import commit_marks, new_marks
 from webtable.records.index_home import IndexHome
 from webtable.records.index_model import Change, Decide, RowState
 from webtable.records.index_plan import Moment, Plan, markers
@@ -178,6 +179,7 @@ class Writer:
     def make(self, plans: Sequence[Plan]) -> list[bool | WebTableError]:
         """Takes the steps of attempts: entries, rows, removals. Tells which rows were changed."""
         self.put_entries(plans)
+        self.put_marks(plans)
         won = self.swap_rows(plans)
         self.clean_up([plan for plan, result in zip(plans, won, strict=True) if result is True])
         return won
@@ -185,6 +187,11 @@ class Writer:
     def put_entries(self, plans: Iterable[Plan]) -> None:
         """Puts the entries that are new, before any row that needs them."""
         self._mutate(each for plan in plans for each in plan.put_entries)
+
+    def put_marks(self, plans: Sequence[Plan]) -> None:
+        """Marks the groups that others are in too, once the entries are there to be seen."""
+        if self._home.grouped:
+            self._mutate(new_marks(self._home, plans))
 
     def swap_rows(self, plans: Sequence[Plan]) -> list[bool | WebTableError]:
         """Changes the rows that still have the revision that was read."""
@@ -284,6 +291,7 @@ class Writer:
         home = self._home
         outcomes: list[Outcome] = []
         writes: list[tuple[str, Mutation]] = []
+        plans: list[Plan] = []
         found = self._read(items)
         if self.before is not None:
             self.before(found)
@@ -305,9 +313,12 @@ class Writer:
                 outcomes.append(error)
                 continue
             self._add(writes, plan)
+            plans.append(plan)
             if looks_back:
                 states[row] = plan.after()
             outcomes.append(plan.revision.number)
+        if home.grouped:
+            writes += commit_marks(home, plans)
         return outcomes, writes
 
     def _add(self, writes: list[tuple[str, Mutation]], plan: Plan) -> None:

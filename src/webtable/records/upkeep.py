@@ -13,9 +13,11 @@ import msgspec
 
 from webtable.errors import BatchError, InvalidRequest, NotUnique
 from webtable.records import index_rules as rules
+from webtable.records.group_upkeep import UnmarkedFinder, find_stale, mark, unmark
 from webtable.records.index import Change, Entry, Hit, Index, IndexedTable, RowState
 from webtable.records.index_cells import Removal
 from webtable.records.index_claims import Claims
+from webtable.records.index_groups import marked
 from webtable.records.index_reader import ReadCounts
 from webtable.records.index_writer import Writer
 from webtable.store.mutation import Delete
@@ -38,7 +40,10 @@ _BATCH = 500
 
 
 class Missing(NamedTuple):
-    """An entry that a row should have and has not; that is damage, not garbage."""
+    """An entry that a row should have and has not; that is damage, not garbage.
+
+    Or the mark of a group; then the key is the group, and the row one of those in it.
+    """
 
     name: str
     row: bytes
@@ -54,8 +59,8 @@ class Report(msgspec.Struct):
         missing: entries that should be there; with `repair` they were put.
         conflicts: keys of unique indexes that two rows have; somebody must decide.
         pending: rows whose old entries were still to be removed.
-        leftovers: entries of no row, old enough to go.
-        young: entries of no row that may belong to a writer under way.
+        leftovers: entries of no row, and marks of no group, old enough to go.
+        young: such that may belong to a writer under way.
         repaired: whether what is counted here was mended, as far as it can be.
     """
 
@@ -127,8 +132,12 @@ def verify(table: IndexedTable, *, names: Sequence[str] = (), repair: bool = Fal
     for states in _batches(_states(table, b""), _BATCH):
         checker.check_rows(states, indexes)
     for index in indexes:
+        groups = UnmarkedFinder(table, index) if index.is_grouped else None
         for hits in _batches(table.hits(index.name), _BATCH):
-            checker.check_entries(index, hits)
+            checker.check_entries(index, hits, groups)
+        if groups is not None:
+            for marks in _batches(marked(table, index), _BATCH):
+                checker.check_marks(index, marks)
     return report
 
 
@@ -181,8 +190,13 @@ class _Checker:
         except NotUnique:
             self._report.conflicts.append(Missing(index.name, row, entry.key))
 
-    def check_entries(self, index: Index, hits: Sequence[Hit]) -> None:
-        """Looks for entries that no row has."""
+    def check_entries(
+        self, index: Index, hits: Sequence[Hit], groups: UnmarkedFinder | None = None
+    ) -> None:
+        """Looks for entries that no row has, and for groups of those that are right without marks.
+
+        With `groups` the entries come in the order of their keys.
+        """
         report, table = self._report, self._table
         report.entries += len(hits)
         rows = list(dict.fromkeys(hit.row for hit in hits))
@@ -194,6 +208,8 @@ class _Checker:
         for hit in hits:
             entries = index.entries(hit.row, states[hit.row].facts)
             if Entry(hit.key, hit.cover) in entries:
+                if groups is not None:
+                    groups.see(hit, states[hit.row])
                 continue
             if rules.is_abandoned(hit.timestamp, now):
                 report.leftovers += 1
@@ -202,6 +218,18 @@ class _Checker:
                 report.young += 1
         if self._repair and gone:
             self._remove(index, gone)
+        unmarked = [] if groups is None else groups.found()
+        report.missing += [Missing(index.name, row, group) for group, row in unmarked]
+        if self._repair and unmarked:
+            mark(table, index, unmarked)
+
+    def check_marks(self, index: Index, marks: Sequence[tuple[bytes, int]]) -> None:
+        """Looks for marks of groups that have fallen apart."""
+        gone, young = find_stale(self._table, index, marks)
+        self._report.leftovers += len(gone)
+        self._report.young += young
+        if self._repair and gone:
+            unmark(self._table, index, gone)
 
     def _remove(self, index: Index, gone: Sequence[Hit]) -> None:
         entries = self._table.store.table(index.table)

@@ -189,6 +189,30 @@ class RocksEngine(Engine):
 
         return self._scan(scan, open_pieces)
 
+    def scan_many(self, table: str, scans: Sequence[Scan]) -> list[Iterator[Row]]:
+        """Begins several scans. Those that find nothing cost a seek, not iterators of their own."""
+        found: list[Iterator[Row]] = []
+        with self._translated:
+            opened = self._table(table)
+            shared, seeker = None, None
+            for scan in scans:
+                reads = reader.select(opened, scan.columns)
+                if reads is not shared:
+                    shared, seeker = reads, None
+                    if len(reads) == 1:
+                        seeker = reads[0].family.rocks.iter(ReadOptions())
+                start, stop = scan.bounds()
+                if seeker is None or scan.reverse or not stop:
+                    found.append(self.scan(table, scan))
+                    continue
+                seeker.seek(escape(start))
+                if seeker.valid() and seeker.key() < escape(stop):
+                    found.append(self.scan(table, scan))
+                else:
+                    seeker.status()
+                    found.append(iter(()))
+        return found
+
     def _scan(self, scan: Scan, open_pieces: Callable[[Span], reader.RowPieces]) -> Iterator[Row]:
         start, stop = scan.bounds()
         if scan.limit == 0 or (stop and stop <= start):
