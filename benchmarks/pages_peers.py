@@ -19,8 +19,9 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from webtable.pages.batches import Task
 from webtable.pages.page import NewCapture, metadata_of
-from webtable.pages.workers import Task, Workers
+from webtable.pages.workers import Workers
 
 __all__ = ["Peer", "peers"]
 

@@ -12,11 +12,11 @@ import os
 import sys
 
 import webtable
-from webtable.links import commit
+from webtable.links import counts
 from webtable.links.graph import LinkIndex
 from webtable.links.keeper import LinkKeeper
 from webtable.links.schema import INDEX_TABLE
-from webtable.pages import workers
+from webtable.pages import batches
 from webtable.pages.ingest import Loader
 from webtable.pages.parsing import parse_stored
 from webtable.pages.table import PageTable
@@ -26,8 +26,8 @@ MOST_MARKED = 90
 
 
 def load(location: str, count: int, files: list[str]) -> None:
-    workers.BATCH_CAPTURES = BATCH_CAPTURES
-    commit._MOST_MARKED = MOST_MARKED
+    batches.BATCH_CAPTURES = BATCH_CAPTURES
+    counts._MOST_MARKED = MOST_MARKED
     with webtable.open(location, create=False) as store:
         pages = PageTable.open(store, parse_stored)
         if INDEX_TABLE in store.tables():

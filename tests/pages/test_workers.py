@@ -6,8 +6,8 @@ import subprocess
 import sys
 from collections.abc import Iterator
 
+from webtable.pages.batches import Task, read_batches
 from webtable.pages.captures import Capture, Position, Skipped
-from webtable.pages.workers import Task, read_batches
 
 REFUSED = """
 from webtable.pages.workers import limit_memory

@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from tests.simulation.world import World
 from webtable.errors import RetryableError, WebTableError
+from webtable.pages.held import Offered
 from webtable.pages.history import CaptureNote, counting
 from webtable.pages.page import NewCapture, PageInfo
 from webtable.pages.table import PageTable
@@ -67,7 +68,7 @@ class PagesWorld:
             None,
             False,
         )
-        return NewCapture(url, note, body, parse(url, body, ""))
+        return NewCapture(url, note, body, parse(url, body, "")._replace(said=""))
 
     def load(self, pages: PageTable) -> None:
         """A loader: all captures in an order and in batches of its own."""
@@ -75,7 +76,10 @@ class PagesWorld:
         self.chance.shuffle(order)
         while order:
             size = self.chance.randrange(1, len(order) + 1)
-            pages.store_captures(order[:size])
+            some = order[:size]
+            if self.chance.choice((False, True)):
+                some = _wanted(pages, some)
+            pages.store_captures(some)
             order = order[size:]
 
     def populate(self) -> None:
@@ -125,6 +129,18 @@ class PagesWorld:
         counted = counting(pages.captures(url))
         assert [c.note for c in contents if c is not None][-1] == counted[-1]
         return pages.page(url), pages.captures(url), contents, links
+
+
+def _wanted(pages: PageTable, captures: list[NewCapture]) -> list[NewCapture]:
+    """Offers captures, each page's first one, and returns those whose bodies are needed."""
+    first = {each.url: each for each in reversed(captures)}
+    offered = [Offered(each.url, each.note, "") for each in first.values()]
+    taken = {
+        (each.url, each.note.time, each.note.digest)
+        for each, links in zip(offered, pages.take_offered(offered), strict=True)
+        if links is not None
+    }
+    return [c for c in captures if (c.url, c.note.time, c.note.digest) not in taken]
 
 
 def play_pages(seed: int, *, tells: bool = False) -> PagesWorld:

@@ -21,9 +21,10 @@ from webtable.pages.cells import (
     encode_note,
     note_qualifier,
 )
-from webtable.pages.history import CaptureNote, RowHistory, last_modified, visible_at
+from webtable.pages.held import HELD, encode_held
+from webtable.pages.history import CaptureNote, RowHistory, last_modified, run_start, visible_at
 from webtable.pages.hooks import LinksChange
-from webtable.pages.page import NewCapture, Outcome, PageInfo, metadata_of
+from webtable.pages.page import NewCapture, Outcome, PageInfo, changed_in, metadata_of
 
 __all__ = ["Appended", "append"]
 
@@ -58,21 +59,29 @@ def append(
             return None
     notes.append(note)
     whose = note.digest if note.is_ok else NO_LINKS
-    holds_body = _holds(note, note.digest, history.bodies, ttl_seconds(schema.CONTENT))
-    holds_links = _holds(note, whose, history.links, ttl_seconds(schema.OUTLINKS))
-    if holds_body is None or holds_links is None:
+    body_at = _held_at(note, note.digest, history.bodies)
+    links_at = _held_at(note, whose, history.links)
+    if _is_expiring(note, body_at, ttl_seconds(schema.CONTENT)) or _is_expiring(
+        note, links_at, ttl_seconds(schema.OUTLINKS)
+    ):
         return None
+    holds_links = links_at is not None
     links = ""
     values = {b"captures:" + note_qualifier(note): encode_note(note)}
-    if not holds_body:
+    if body_at is None:
         values[BODY] = body
         values[BODY_OF] = note.digest.encode()
     if not holds_links:
         if whose in history.links.values():
             return None
         links = _put_links(values, info, whose)
-    changed = metadata_of(capture, info, last_modified(notes))
-    if any(facts.get(column) != value for column, value in changed.items()):
+    told = metadata_of(capture, info, last_modified(notes))
+    versions = (
+        note.time if body_at is None else body_at,
+        note.time if links_at is None else links_at,
+    )
+    told[HELD] = encode_held(note, versions, run_start(notes), info.said)
+    if changed := changed_in(facts, told):
         facts = {**facts, **changed}
         values.update(changed)
     change = LinksChange(capture.url, links, [])
@@ -85,16 +94,14 @@ def append(
     return Appended(values, dict(facts), outcome, None if holds_links else change)
 
 
-def _holds(
-    note: CaptureNote, identity: str, stored: Mapping[int, str], ttl: int | None
-) -> bool | None:
-    """Whether what a capture has is what is stored last; None where it is about to expire."""
+def _held_at(note: CaptureNote, identity: str, stored: Mapping[int, str]) -> int | None:
+    """Returns from when on what a capture has is stored; None where another version is the last."""
     at = visible_at(note.time, stored)
-    if at is None or stored[at] != identity:
-        return False
-    if ttl is not None and note.time - at > ttl / 2:
-        return None
-    return True
+    return None if at is None or stored[at] != identity else at
+
+
+def _is_expiring(note: CaptureNote, at: int | None, ttl: int | None) -> bool:
+    return at is not None and ttl is not None and note.time - at > ttl / 2
 
 
 def _put_links(values: dict[bytes, bytes], info: PageInfo, whose: str) -> str:

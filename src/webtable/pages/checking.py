@@ -10,6 +10,7 @@ import msgspec
 
 from webtable.errors import CorruptData
 from webtable.pages.cells import encode_time
+from webtable.pages.held import HELD
 from webtable.pages.history import CaptureNote, counting, last_modified
 from webtable.pages.keys import SaltedKeys
 from webtable.pages.table import PageTable
@@ -157,7 +158,8 @@ def _mended(pages: PageTable, state: RowState) -> Change | None:
     notes = read_history(pages.rows.table, state.row).notes
     if not notes:
         return None
-    told = _told(notes.values())
+    # What it holds is not known to be right either: the next capture decides without it.
+    told = {**_told(notes.values()), HELD: b""}
     newest = counting(notes.values())[-1]
     put = Put(state.row, told, timestamp=newest.time * 1000)
     return Change(more=[put], facts={**state.facts, **told}, renew=True)

@@ -21,6 +21,7 @@ __all__ = [
     "counting",
     "last_modified",
     "rank",
+    "run_start",
     "versions_to_put",
     "visible_at",
 ]
@@ -93,9 +94,14 @@ def last_modified(counting: Sequence[CaptureNote]) -> int:
     newest = counting[-1]
     if newest.last_modified is not None and newest.last_modified <= newest.time:
         return newest.last_modified
-    since = newest.time
+    return run_start(counting)
+
+
+def run_start(counting: Sequence[CaptureNote]) -> int:
+    """Returns the first of the captures, one after the other, with the digest of the newest."""
+    since, digest = counting[-1].time, counting[-1].digest
     for note in reversed(counting):
-        if note.digest != newest.digest:
+        if note.digest != digest:
             break
         since = note.time
     return since

@@ -18,14 +18,15 @@ from pathlib import Path
 
 import msgspec
 
-from webtable.pages import schema
+from webtable.pages import batches, schema
+from webtable.pages.batches import Batch, Taken, Task, read_batches, read_file
 from webtable.pages.captures import START, Position, Skipped
 from webtable.pages.distinct import Distinct
 from webtable.pages.page import NewCapture, Outcome
 from webtable.pages.schema import SETTINGS_TABLE
 from webtable.pages.sources import STANDARD_INPUT
 from webtable.pages.table import PageTable
-from webtable.pages.workers import Batch, Task, Workers, read_batches, read_file
+from webtable.pages.workers import Workers
 from webtable.store.mutation import Delete, Mutation, Put
 
 __all__ = ["LoadReport", "Loader"]
@@ -33,6 +34,7 @@ __all__ = ["LoadReport", "Loader"]
 _HEAD_BYTES = 65_536
 _POSITION = b"a:position"
 _RARELY = 100_000
+_MANY_KNOWN = 0.25
 
 
 class LoadReport(msgspec.Struct):
@@ -95,6 +97,7 @@ class Loader:
         self._seen = Distinct()
         self._rows: dict[str, bytes] = {}
         self._finished: list[bytes] = []
+        self._readers: Workers | None = None
         self.report = LoadReport()
 
     def load(self, paths: Sequence[str]) -> LoadReport:
@@ -117,7 +120,8 @@ class Loader:
     def _load(self, paths: Sequence[str]) -> LoadReport:
         began = time.monotonic()
         report, hook = self.report, self._pages.hook
-        for batch in self._batches([Task(path, self._start_of(path)) for path in paths]):
+        tasks = [Task(path, self._start_of(path), most=batches.BATCH_CAPTURES) for path in paths]
+        for batch in self._batches(tasks):
             self._store(batch)
             if hook is not None:
                 hook.settle(is_last=False)
@@ -137,7 +141,8 @@ class Loader:
             yield from read_batches(task, read_file)
         rest = [task for task in tasks if task not in here]
         if rest:
-            with Workers(rest, self._workers) as workers:
+            with Workers(rest, self._workers, self._pages.take_offered) as workers:
+                self._readers = workers
                 yield from workers.batches()
 
     # Positions
@@ -176,12 +181,17 @@ class Loader:
             also = position if is_atomic else []
             outcomes = self._pages.store_captures(batch.captures, also=also)
             self._count(batch.captures, outcomes)
+            # What is known already need not be parsed: from now on it is asked for first.
+            known = outcomes.count("unchanged")
+            if self._readers is not None and known >= _MANY_KNOWN * len(outcomes):
+                self._readers.ask_for_offers(batch.path)
         if position and not (is_atomic and batch.captures):
             self._settings.mutate(position[0][1].row, [position[0][1]])
         for skipped in batch.skipped:
             report.skipped[skipped.reason] += 1
             self._on_skipped(skipped)
-        report.records += len(batch.captures) + len(batch.skipped)
+        self._count_taken(batch.taken)
+        report.records += len(batch.captures) + len(batch.taken) + len(batch.skipped)
         if batch.error is not None:
             report.failed[batch.path] = batch.error[0]
 
@@ -196,6 +206,14 @@ class Loader:
                 report.links += capture.info.link_count
             if capture.body is not None and capture.note.time < oldest:
                 report.expired += 1
+
+    def _count_taken(self, taken: Sequence[Taken]) -> None:
+        report = self.report
+        report.captures += len(taken)
+        report.unchanged += len(taken)
+        for url, links in taken:
+            self._seen.add(url)
+            report.links += links
 
 
 def _file_row(path: str) -> bytes | None:

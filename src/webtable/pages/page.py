@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import msgspec
 
 from webtable.pages.cells import encode_time
+from webtable.pages.held import HELD
 from webtable.pages.history import CaptureNote
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "Page",
     "PageContent",
     "PageInfo",
+    "changed_in",
     "info_of",
     "metadata_of",
     "page_of",
@@ -30,7 +32,8 @@ class PageInfo(NamedTuple):
     """What the body of a page says about it.
 
     `links` has a line a link: target, rel and anchor with tabs between; `link_count` says how many
-    different targets there are.
+    different targets there are. `said` is what the headers said under which it was read, None where
+    that is not known; see `webtable.pages.parsing.said_by`.
     """
 
     title: str = ""
@@ -39,6 +42,7 @@ class PageInfo(NamedTuple):
     robots: str = ""
     links: str = ""
     link_count: int = 0
+    said: str | None = None
 
 
 class NewCapture(NamedTuple):
@@ -117,6 +121,17 @@ def metadata_of(capture: NewCapture, info: PageInfo, modified: int) -> dict[byte
         str(info.link_count if note.is_ok else 0),
     )
     return dict(zip(_COLUMNS, map(str.encode, texts), strict=True))
+
+
+def changed_in(facts: Mapping[bytes, bytes], told: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
+    """Returns the columns of `metadata` that a row does not have, or not so.
+
+    Each keeps the time since when it is so. A row that never held anything is not told so.
+    """
+    changed = {column: value for column, value in told.items() if facts.get(column) != value}
+    if HELD in changed and not changed[HELD] and HELD not in facts:
+        del changed[HELD]
+    return changed
 
 
 def info_of(facts: Mapping[bytes, bytes]) -> PageInfo:

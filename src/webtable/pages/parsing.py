@@ -3,20 +3,53 @@
 from __future__ import annotations
 
 from webtable.pages.captures import Capture, Parsed
+from webtable.pages.held import Offered
 from webtable.pages.history import CaptureNote
 from webtable.pages.html import is_html, parse_capture, parse_html
 from webtable.pages.page import NewCapture, PageInfo
 
-__all__ = ["parse_stored", "ready"]
+__all__ = ["offered", "parse_stored", "ready", "said_by"]
 
 _AS_BEFORE = 200  # a revisit says that the answer is as it was: by 304, or by nothing
 
 
 def ready(capture: Capture) -> NewCapture:
     """Parses a capture and returns what is to be stored of it."""
+    parsed = parse_capture(capture)
+    info = None
+    if parsed is not None or capture.body is not None:
+        info = _info(parsed or Parsed(), capture.canonical, capture.robots, said_by(capture))
+    return NewCapture(capture.url, _note(capture), capture.body, info)
+
+
+def offered(capture: Capture) -> Offered | None:
+    """Returns a capture without its body, to ask whether that is needed; None where it may be.
+
+    An answer that was no success has few words; one that came without a body is not parsed.
+    """
+    if capture.body is None or capture.kind == "revisit" or not 200 <= capture.status <= 299:
+        return None
+    said = said_by(capture)
+    return None if said is None else Offered(capture.url, _note(capture), said)
+
+
+def said_by(capture: Capture) -> str | None:
+    r"""Returns what headers of a capture said that its parsing depends on, or adds to.
+
+    The charset, a canonical URL and robots, with tabs between; just the charset where there is no
+    more. None where nobody could tell them apart, or the body was not what was parsed.
+    """
+    if capture.parsed is not None or "\t" in capture.charset:
+        return None
+    if not capture.canonical and not capture.robots:
+        return capture.charset
+    return f"{capture.charset}\t{capture.canonical}\t{capture.robots}"
+
+
+def _note(capture: Capture) -> CaptureNote:
     is_revisit = capture.kind == "revisit"
     status = _AS_BEFORE if is_revisit and capture.status in (0, 304) else capture.status
-    note = CaptureNote(
+    return CaptureNote(
         capture.fetched,
         capture.digest,
         status,
@@ -26,11 +59,6 @@ def ready(capture: Capture) -> NewCapture:
         capture.last_modified,
         is_revisit,
     )
-    parsed = parse_capture(capture)
-    info = None
-    if parsed is not None or capture.body is not None:
-        info = _info(parsed or Parsed(), capture.canonical, capture.robots)
-    return NewCapture(capture.url, note, capture.body, info)
 
 
 def parse_stored(url: str, body: bytes, media_type: str) -> PageInfo:
@@ -38,7 +66,9 @@ def parse_stored(url: str, body: bytes, media_type: str) -> PageInfo:
     return _info(parse_html(body, url) if is_html(media_type, body) else Parsed())
 
 
-def _info(parsed: Parsed, canonical: str = "", robots: str = "") -> PageInfo:
+def _info(
+    parsed: Parsed, canonical: str = "", robots: str = "", said: str | None = None
+) -> PageInfo:
     return PageInfo(
         parsed.title,
         parsed.charset,
@@ -46,4 +76,5 @@ def _info(parsed: Parsed, canonical: str = "", robots: str = "") -> PageInfo:
         ", ".join(filter(None, (robots, parsed.robots))),
         parsed.links,
         parsed.targets,
+        said,
     )

@@ -10,6 +10,7 @@ from typing import NamedTuple, TypedDict, Unpack
 from webtable.errors import AlreadyExists, FormatVersionError, InvalidRequest, NotFound
 from webtable.pages import schema
 from webtable.pages.captures import Link, links_of_text
+from webtable.pages.held import Keeping, Offered, RepeatWrite
 from webtable.pages.history import CaptureNote, counting, visible_at
 from webtable.pages.hooks import LinksChange, PageHook
 from webtable.pages.indexes import DIGESTS, page_indexes
@@ -35,9 +36,12 @@ from webtable.store.store import Store
 
 __all__ = ["PageTable"]
 
-FORMAT = "1"
+FORMAT = "2"
+_READABLE = ("1", FORMAT)
+"""Format 1 has no `metadata:held`: rows get it when they are written again."""
 _SETTINGS_ROW, _GROUPS = b"pages", b"a:groups"
 _METADATA = (b"metadata",)
+_EXPIRING = (schema.CONTENT, schema.OUTLINKS)
 
 
 class PageSettings(NamedTuple):
@@ -46,6 +50,8 @@ class PageSettings(NamedTuple):
     keys: KeyScheme
     profile: Profile
     suffixes: Suffixes
+    written: str = FORMAT
+    """The format of its rows."""
 
 
 class IndexOptions(TypedDict, total=False):
@@ -74,6 +80,7 @@ class PageTable:
         self.suffixes = settings.suffixes
         self.rows = rows
         self.hook: PageHook | None = None
+        self._format = settings.written
         self._parse = parse
         self._schema = self.store.describe_table(TABLE)
 
@@ -144,10 +151,11 @@ class PageTable:
                 "store of pages", store.location, hint="make it with `webtable init`, then load"
             )
         values = found.values()
-        if values.get(b"a:format") != FORMAT.encode():
+        written = values.get(b"a:format", b"").decode()
+        if written not in _READABLE:
             raise FormatVersionError(
                 f"the pages of store '{store.location}' have format "
-                f"{values.get(b'a:format', b'')!r}, this version knows {FORMAT}",
+                f"{written!r:.20}, this version knows {FORMAT}",
                 hint="use a newer webtable",
             )
         suffixes = suffixes_of(zlib.decompress(values[b"a:suffixes"]).decode())
@@ -156,7 +164,7 @@ class PageTable:
         # Stores made before that do not mark which pages have the same body.
         indexes = page_indexes(keys, suffixes, with_groups=_GROUPS in values)
         rows = IndexedTable(store, TABLE, indexes, columns=_METADATA, cells=b"metadata:", **options)
-        return cls(PageSettings(keys, profile, suffixes), rows, parse)
+        return cls(PageSettings(keys, profile, suffixes, written), rows, parse)
 
     def with_groups(self) -> PageTable:
         """Returns the pages with an index of digests that marks which pages have the same body.
@@ -190,15 +198,52 @@ class PageTable:
         by_row: dict[bytes, list[NewCapture]] = {}
         for row, capture in zip(keys, captures, strict=True):
             by_row.setdefault(row, []).append(capture)
-        writes = {
-            row: RowWrite(self.rows.table, self._schema, mine, self._parse)
-            for row, mine in by_row.items()
-        }
+        self._settle_format()
+        writes, keeping = {}, self._keeping()
+        for row, mine in by_row.items():
+            writes[row] = RowWrite(self.rows.table, self._schema, mine, self._parse)
+            writes[row].keeping = keeping
         self._write(captures, writes, also)
         return [
             writes[row].outcomes[each.note.time, each.note.digest]
             for row, each in zip(keys, captures, strict=True)
         ]
+
+    def take_offered(self, captures: Sequence[Offered]) -> list[int | None]:
+        """Stores those captures whose bodies are stored already, or are there themselves.
+
+        They must be of different pages. What is stored is what `store_captures` would, given the
+        bodies; its outcome is `unchanged`. Returns the number of links of each that was stored;
+        None where the body is needed, to be stored by `store_captures`.
+
+        Raises:
+            BatchError: some pages were not written; it names their positions.
+        """
+        self._settle_format()
+        keeping, hook = self._keeping(), self.hook
+        writes = [RepeatWrite(capture, keeping) for capture in captures]
+        items = [(self.keys.row_key(each.capture.url), each) for each in writes]
+        if hook is None or self.store.capabilities.atomic_commits:
+            # Their links are as they were: the hook has nothing to do.
+            self.rows.write_many(items)
+        else:
+            begun = hook.begin([NewCapture(each.url, each.note, None, None) for each in captures])
+            for write in writes:
+                write.guard = begun.check
+            self.rows.write_many(items)
+            hook.finish(begun, [])
+        return [each.links for each in writes]
+
+    def _keeping(self) -> Keeping:
+        ttl = [family.ttl_seconds for family in map(self._schema.family, _EXPIRING) if family]
+        return Keeping(ttl[0], ttl[1], self.rows.clock.now_ms() / 1000)
+
+    def _settle_format(self) -> None:
+        """Says, before the first write, that rows of this format are there from now on."""
+        if self._format != FORMAT:
+            settings = self.store.table(SETTINGS_TABLE)
+            settings.put(_SETTINGS_ROW, {b"a:format": FORMAT.encode()})
+            self._format = FORMAT
 
     def _write(
         self,

@@ -3,6 +3,10 @@
 Each file is read by one process, which sends what it finds in the order of the file; the pipe
 between is what holds it back when storing is slower. A process that dies, whatever made it, is
 started again behind what it has sent.
+
+Where most of a crawl is known, a process offers each batch before it parses it, reads the next one
+while it waits for the answer, and then parses and sends what is wanted. One batch is under way at
+a time; so captures are stored in the order of the file all the same.
 """
 
 from __future__ import annotations
@@ -18,119 +22,42 @@ from multiprocessing.process import BaseProcess
 from typing import TypeAlias
 
 import msgspec
+from msgspec.structs import replace
 
-from webtable.errors import WebTableError
-from webtable.pages.captures import START, Capture, Position, Skipped
-from webtable.pages.page import NewCapture
-from webtable.pages.parsing import ready
-from webtable.pages.sources import read_captures
+from webtable.pages.batches import (
+    Answer,
+    Batch,
+    Offer,
+    Taken,
+    Task,
+    read_file,
+    read_unparsed,
+)
+from webtable.pages.held import Offered
 
-__all__ = ["Batch", "Task", "Workers", "limit_memory", "read_batches", "read_file"]
+__all__ = ["Workers", "limit_memory"]
 
-BATCH_CAPTURES = 200
-BATCH_BYTES = 4 * 1024 * 1024
 MOST_MEMORY = 1024 * 1024 * 1024
-_SMALL = 1_000  # what a capture takes besides its body
 _MOST_FAILURES = 3
 _RARELY = 100_000
+# An offer costs a tenth of what parsing does.
+_LEAST_TAKEN = 0.1
 
-
-class Task(msgspec.Struct, frozen=True, array_like=True):
-    """A file to read, and where to begin.
-
-    Of a file that ended the process before, captures are sent one by one (`is_careful`), and the
-    first is only told of where it was that one (`skips_first`).
-    """
-
-    path: str
-    start: Position = START
-    is_careful: bool = False
-    skips_first: bool = False
-
-
-class Batch(msgspec.Struct, frozen=True, array_like=True):
-    """Some captures of a file, ready to be stored, and what was skipped between them.
-
-    `after` is where to go on behind them. `error` says why reading ended, if that was not at the
-    end of the file: the name of an error's class, its message and its hint.
-    """
-
-    path: str
-    captures: list[NewCapture]
-    skipped: list[Skipped]
-    after: Position
-    is_last: bool = False
-    error: tuple[str, str] | None = None
-
-
-Source: TypeAlias = Callable[[Task], Iterator[Capture | Skipped]]
-
-
-def read_batches(task: Task, source: Source) -> Iterator[Batch]:
-    """Reads a file in this process and yields its batches; the last one says so."""
-    captures: list[NewCapture] = []
-    skipped: list[Skipped] = []
-    size = 0
-    after = task.start
-    error: tuple[str, str] | None = None
-    found_any = False
-    try:
-        for found in source(task):
-            after = found.after
-            if task.skips_first and not found_any and isinstance(found, Capture):
-                found = _crashed(found, "the process that read it ended")
-            found_any = True
-            taken = _taken(found)
-            size += _SMALL
-            if isinstance(taken, Skipped):
-                skipped.append(taken)
-            else:
-                captures.append(taken)
-                size += len(taken.body or b"")
-            if task.is_careful or len(captures) >= BATCH_CAPTURES or size >= BATCH_BYTES:
-                yield Batch(task.path, captures, skipped, after)
-                captures, skipped, size = [], [], 0
-    except WebTableError as exc:
-        error = exc.message, exc.hint
-    except OSError as exc:
-        error = f"'{task.path}' cannot be read: {exc.strerror or exc}", "check the file"
-    yield Batch(task.path, captures, skipped, after, is_last=True, error=error)
-
-
-def read_file(task: Task) -> Iterator[Capture | Skipped]:
-    """Reads the file of a task."""
-    return read_captures(task.path, task.start)
-
-
-def _taken(found: Capture | Skipped) -> NewCapture | Skipped:
-    """Returns a capture ready to be stored; skipped where making it ready fails, whatever for."""
-    if isinstance(found, Skipped):
-        return found
-    try:
-        return ready(found)
-    except Exception as exc:  # noqa: BLE001  one page must not end a load
-        return _crashed(found, f"parsing it failed: {exc!r:.200}")
-
-
-def _crashed(capture: Capture, why: str) -> Skipped:
-    return Skipped(
-        "crashed",
-        why,
-        url=capture.url,
-        record_id=capture.record_id,
-        source=capture.source,
-        position=capture.position,
-        after=capture.after,
-    )
+Take: TypeAlias = Callable[[Sequence[Offered]], Sequence[int | None]]
+"""Stores what it can of captures without bodies; tells their numbers of links, or None."""
 
 
 class Workers:
     """Processes that read files. Yields batches as they come; each file's in its order.
 
     A context manager: leaving it ends the processes.
+
+    Args:
+        take: is given what processes offer, once they were told to by `ask_for_offers`.
     """
 
-    def __init__(self, tasks: Sequence[Task], count: int) -> None:
+    def __init__(self, tasks: Sequence[Task], count: int, take: Take | None = None) -> None:
+        self._take = take
         self._waiting = deque(tasks)
         self._busy: dict[Connection, _Worker] = {}
         # Not forked: RocksDB has threads here that a copy of this process would lack.
@@ -156,29 +83,54 @@ class Workers:
                 assert isinstance(connection, Connection)
                 worker = self._busy[connection]
                 try:
-                    batch = _DECODER.decode(connection.recv_bytes())
+                    sent = _SENT.decode(connection.recv_bytes())
                 except (EOFError, OSError):
                     yield from self._restart(connection, worker)
                     continue
-                worker.task = Task(batch.path, batch.after, is_careful=worker.task.is_careful)
+                if isinstance(sent, Offer):
+                    _tell(connection, self._answer(worker, sent))
+                    continue
+                worker.task = replace(worker.task, start=sent.after, skips_first=False)
                 worker.failures = 0
-                yield batch
-                if batch.is_last:
+                taken, worker.taken = worker.taken, []
+                yield replace(sent, taken=taken) if taken else sent
+                if sent.is_last:
                     self._next(connection)
+
+    def ask_for_offers(self, path: str) -> None:
+        """Lets the process that reads a file offer what comes, until too little is taken."""
+        if self._take is None:
+            return
+        for connection, worker in self._busy.items():
+            if worker.task.path == path and not worker.offers:
+                worker.offers = True
+                _tell(connection, Answer(None, offers=True))
+
+    def _answer(self, worker: _Worker, offer: Offer) -> Answer:
+        assert self._take is not None
+        found = self._take(offer.captures)
+        worker.taken = [
+            Taken(capture.url, links)
+            for capture, links in zip(offer.captures, found, strict=True)
+            if links is not None
+        ]
+        worker.offers = len(worker.taken) >= _LEAST_TAKEN * len(found)
+        wanted = [place for place, links in enumerate(found) if links is None]
+        return Answer(wanted, offers=worker.offers)
 
     def _start(self, task: Task) -> None:
         mine, theirs = self._context.Pipe()
         process = self._context.Process(target=_serve, args=(theirs,), daemon=True)
         process.start()
         theirs.close()
-        mine.send_bytes(_ENCODER.encode(task))
+        _tell(mine, task)
         self._busy[mine] = _Worker(process, task)
 
     def _next(self, connection: Connection) -> None:
         """Gives a process the next file, or lets it end."""
         if self._waiting:
             self._busy[connection].task = self._waiting.popleft()
-            connection.send_bytes(_ENCODER.encode(self._busy[connection].task))
+            _tell(connection, self._busy[connection].task)
             return
         worker = self._busy.pop(connection)
         connection.close()
@@ -197,7 +149,7 @@ class Workers:
                 self._start(self._waiting.popleft())
             return
         skips = worker.failures > 0
-        self._start(Task(path, start, is_careful=True, skips_first=skips))
+        self._start(replace(worker.task, is_careful=True, skips_first=skips))
         list(self._busy.values())[-1].failures = worker.failures + 1
 
 
@@ -208,6 +160,8 @@ class _Worker:
         self.process = process
         self.task = task
         self.failures = 0
+        self.offers = False
+        self.taken: list[Taken] = []
 
 
 def limit_memory(most: int = MOST_MEMORY) -> None:
@@ -232,12 +186,63 @@ def _serve(connection: Connection) -> None:
     gc.freeze()
     gc.set_threshold(_RARELY)
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
+        reader = _Reader(connection)
         while True:
-            task = _TASKS.decode(connection.recv_bytes())
-            for batch in read_batches(task, read_file):
-                connection.send_bytes(_ENCODER.encode(batch))
+            reader.read(reader.next_task())
+
+
+class _Reader:
+    """Reads files in a worker process, and talks with the process that stores."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._offers = False
+
+    def next_task(self) -> Task:
+        """Waits for a file to read."""
+        while not isinstance(told := self._hear(), Task):
+            pass
+        return told
+
+    def read(self, task: Task) -> None:
+        """Reads a file and sends its batches."""
+        unparsed = read_unparsed(task, read_file)
+        batch = next(unparsed, None)
+        while batch is not None:
+            while self._connection.poll():
+                self._hear()
+            following = None
+            taken: set[int] = set()
+            # Where a capture ended the process before, the one that did shall be found.
+            if self._offers and not task.is_careful and (offered := batch.offered()):
+                self._send(Offer(list(offered.values())))
+                following = next(unparsed, None)
+                taken = self._taken(list(offered))
+            self._send(batch.parsed(taken))
+            batch = following or next(unparsed, None)
+
+    def _taken(self, places: Sequence[int]) -> set[int]:
+        """Waits for what became of an offer; returns the places of those that were stored."""
+        while not isinstance(told := self._hear(), Answer) or told.wanted is None:
+            pass
+        return set(places) - {places[each] for each in told.wanted}
+
+    def _hear(self) -> Task | Answer:
+        told = _TOLD.decode(self._connection.recv_bytes())
+        if isinstance(told, Answer):
+            self._offers = told.offers
+        return told
+
+    def _send(self, message: Batch | Offer) -> None:
+        self._connection.send_bytes(_ENCODER.encode(message))
+
+
+def _tell(connection: Connection, message: Task | Answer) -> None:
+    # That a process is not there any more shows when it is read from.
+    with contextlib.suppress(OSError):
+        connection.send_bytes(_ENCODER.encode(message))
 
 
 _ENCODER = msgspec.msgpack.Encoder()
-_DECODER = msgspec.msgpack.Decoder(Batch)
-_TASKS = msgspec.msgpack.Decoder(Task)
+_SENT: msgspec.msgpack.Decoder[Batch | Offer] = msgspec.msgpack.Decoder(Batch | Offer)
+_TOLD: msgspec.msgpack.Decoder[Task | Answer] = msgspec.msgpack.Decoder(Task | Answer)

@@ -25,17 +25,35 @@ from webtable.pages.cells import (
     encode_time,
     note_qualifier,
 )
+from webtable.pages.held import (
+    HELD,
+    Keeping,
+    Offered,
+    Repeated,
+    encode_held,
+    repeat,
+    repeated_change,
+    said_of,
+)
 from webtable.pages.history import (
     CaptureNote,
     RowHistory,
     counting,
     last_modified,
     rank,
+    run_start,
     versions_to_put,
     visible_at,
 )
 from webtable.pages.hooks import LinksChange
-from webtable.pages.page import NewCapture, Outcome, PageInfo, info_of, metadata_of
+from webtable.pages.page import (
+    NewCapture,
+    Outcome,
+    PageInfo,
+    changed_in,
+    info_of,
+    metadata_of,
+)
 from webtable.records.index import Change, RowState
 from webtable.store.model import Row
 from webtable.store.mutation import Mutation, Put
@@ -74,7 +92,7 @@ def read_histories(
     table: Table, writes: Mapping[bytes, RowWrite], states: Iterable[RowState]
 ) -> None:
     """Reads the histories of rows that are about to be written, with few round trips."""
-    rows = [state.row for state in states if state.cell is not None]
+    rows = [state.row for state in states if writes[state.row].needs_history(state)]
     if len(rows) > 1:
         found = table.get_many(rows, _HISTORY, versions=ALL_VERSIONS)
         for row, each in zip(rows, found, strict=True):
@@ -109,12 +127,14 @@ class RowWrite:
         self, table: Table, described: TableSchema, captures: Sequence[NewCapture], parse: Parse
     ) -> None:
         self.guard: Callable[[], None] | None = None
+        self.keeping: Keeping | None = None
         self.history: RowHistory | None = None
         self.links: LinksChange | None = None
         self._table = table
         self._schema = described
         self._captures = sorted(captures, key=lambda each: (each.note.time, each.note.digest))
         self._parse = parse
+        self._repeated: Repeated | None = None
         self.url = captures[0].url
         self.outcomes: dict[tuple[int, str], Outcome] = {}
 
@@ -133,6 +153,9 @@ class RowWrite:
                 hint="two URLs have one key, which must not be; keep one of them elsewhere",
             )
         history, self.history = self.history, None
+        repeated, self._repeated = self._repeated, None
+        if repeated is not None:
+            return self._repeat(state, repeated)
         if history is None:
             is_new = state.cell is None
             history = RowHistory({}, {}, {}) if is_new else read_history(self._table, state.row)
@@ -142,6 +165,30 @@ class RowWrite:
         change = attempt.change()
         self.links = None if change is None else attempt.links_change()
         return change
+
+    def needs_history(self, state: RowState) -> bool:
+        """Whether to decide takes more than the state of the row; called before each attempt."""
+        self._repeated = None
+        if state.cell is None:
+            return False
+        capture, keeping = self._captures[0], self.keeping
+        if (
+            len(self._captures) == 1
+            and keeping is not None
+            and capture.body is not None
+            and capture.info is not None
+            and capture.info.said is not None
+        ):
+            offered = Offered(capture.url, capture.note, capture.info.said)
+            self._repeated = repeat(offered, state.facts, keeping)
+        return self._repeated is None
+
+    def _repeat(self, state: RowState, repeated: Repeated) -> Change | None:
+        (capture,) = self._captures
+        time, digest = capture.note.time, capture.note.digest
+        self.outcomes[time, digest] = "unchanged"
+        self.links = None
+        return repeated_change(state, time, repeated)
 
     def _appended(self, state: RowState, history: RowHistory) -> Change | None:
         (capture,) = self._captures
@@ -328,20 +375,34 @@ class _Attempt:
 
     def _put_metadata(self) -> dict[bytes, bytes]:
         """Puts what the newest capture says, where that is new; returns the facts of the row."""
-        facts = dict(self._state.facts)
+        facts = self._state.facts
         newest, modified = self._counting[-1], last_modified(self._counting)
         is_newer = self._history.notes.get((newest.time, newest.digest)) != newest
         same = [note for note in self._notes.values() if note.digest == newest.digest]
         is_told = newest.is_revisit and any(c.note.digest == newest.digest for c in self._new)
         if is_newer or is_told:
             capture = NewCapture(self._write.url, described(newest, same), None, None)
-            changed = metadata_of(capture, self._newest_info(newest), modified)
+            info = self._newest_info(newest)
+            told, said = metadata_of(capture, info, modified), info.said
         else:
-            changed = {_MODIFIED: encode_time(modified).encode()}
-        if any(facts.get(column) != value for column, value in changed.items()):
-            facts.update(changed)
+            told, said = {_MODIFIED: encode_time(modified).encode()}, said_of(facts)
+        told[HELD] = self._held(newest, said)
+        if changed := changed_in(facts, told):
             self._put(newest.time, changed)
-        return facts
+        return {**facts, **changed}
+
+    def _held(self, newest: CaptureNote, said: str | None) -> bytes:
+        """Returns what the row holds of its newest capture, once everything is put."""
+        history, versions = self._history, []
+        for stored, column, identity in (
+            (history.bodies, BODY_OF, newest.digest),
+            (history.links, LINKS_OF, links_identity(newest)),
+        ):
+            put = {at: v[column].decode() for at, v in self._puts.items() if column in v}
+            after = {**stored, **put}
+            at = visible_at(newest.time, after)
+            versions.append(at if at is not None and after[at] == identity else None)
+        return encode_held(newest, (versions[0], versions[1]), run_start(self._counting), said)
 
     def _newest_info(self, newest: CaptureNote) -> PageInfo:
         info = self._info(newest.digest)
@@ -350,7 +411,8 @@ class _Attempt:
         # No body to be had: what an earlier capture of the same said may still be there.
         if self._state.facts.get(b"metadata:digest") == newest.digest.encode():
             count = int(self._state.facts.get(b"metadata:outlinks") or 0)
-            return info_of(self._state.facts)._replace(link_count=count)
+            said = said_of(self._state.facts)
+            return info_of(self._state.facts)._replace(link_count=count, said=said)
         return PageInfo()
 
 
