@@ -23,7 +23,8 @@ OWNER = """\
 import sys
 from webtable.cluster.hbase_state import ClusterSettings
 from webtable.cluster.local_hbase import LocalHBase
-LocalHBase(sys.argv[1], ClusterSettings(profile="tests", ends_with_caller=True)).up()
+settings = ClusterSettings(profile="tests", storage="local", ends_with_caller=True)
+LocalHBase(sys.argv[1], settings).up()
 """
 
 
@@ -159,7 +160,7 @@ def test_a_start_that_takes_too_long_is_taken_back(tmp_path: Path) -> None:
 def test_when_its_owner_is_killed_the_cluster_goes_too(tmp_path: Path) -> None:
     cluster = LocalHBase(tmp_path)
     with subprocess.Popen([sys.executable, "-c", OWNER, str(tmp_path)]) as owner:
-        assert wait_until(lambda: len(cluster.status().processes) == 5, 60)
+        assert wait_until(lambda: len(cluster.status().processes) == 3, 60)
         owner.kill()
     state = hbase_state.load(tmp_path)
     assert state is not None
