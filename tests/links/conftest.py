@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterator
 
 import pytest
@@ -25,10 +26,10 @@ def web(
         yield kept(store, request.param)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def web_on_hbase(hbase_location: str, local_hbase: LocalHBase | None) -> Iterator[LinkIndex]:
     """The same on HBase, where the links to a page are spread over sixteen rows."""
-    with webtable.open(hbase_location + "?namespace=linksweb") as store:
+    with webtable.open(f"{hbase_location}?namespace=linksweb_{uuid.uuid4().hex[:8]}") as store:
         # Readable keys: one region a table, which is quicker to make.
         yield kept(store, "readable")
         if local_hbase is None:  # A cluster that ends with the tests need not be cleared up.
