@@ -12,13 +12,15 @@ from typing import Any, cast
 import pytest
 
 from webtable.errors import FamilyNotFound, StoreClosed, TableNotFound
+from webtable.store.filters import ValueFilter
 from webtable.store.hbase import parallel
 from webtable.store.hbase.connection import Answer, Connection
 from webtable.store.hbase.engine import HBaseEngine
 from webtable.store.hbase.parallel import MOST_AHEAD, MOST_SCANNERS, scan_rows
 from webtable.store.hbase.proto import client_pb2
+from webtable.store.hbase.retry import Attempts, Remedy
 from webtable.store.hbase.scanner import RangeScanner, ScanJob
-from webtable.store.hbase.wire import NotHBase, RemoteError
+from webtable.store.hbase.wire import NotHBase, RemoteError, RpcError
 from webtable.store.model import Row
 from webtable.store.mutation import Put
 from webtable.store.scan import Scan, ScanOptions
@@ -291,6 +293,24 @@ def test_what_is_unknown_is_told_at_the_call(engine: HBaseEngine, numbers: str) 
         engine.scan(numbers, Scan(columns=(b"ff",), limit=0))
     with pytest.raises(TableNotFound):
         engine.scan("number", Scan(start=b"b", stop=b"a"))
+
+
+def test_many_scans_at_once_are_not_too_many_for_a_server(
+    engine: HBaseEngine, numbers: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The shared server has few threads, and refuses what would have to wait behind 60 others.
+    failures: list[RpcError] = []
+    failed = Attempts.failed
+
+    def note(attempts: Attempts, error: RpcError, *, on_the_way: bool = False) -> Remedy:
+        failures.append(error)
+        return failed(attempts, error, on_the_way=on_the_way)
+
+    monkeypatch.setattr(Attempts, "failed", note)
+    nothing = ValueFilter("=", b"nothing")
+    rows = engine.scan_many(numbers, [Scan(filter=nothing)] * 400)
+    assert [keys_of(each) for each in rows] == [[]] * 400
+    assert failures == []
 
 
 def test_a_closed_store_ends_a_scan(location: str, numbers: str) -> None:

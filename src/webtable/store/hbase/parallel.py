@@ -29,6 +29,13 @@ MOST_SCANNERS = 4
 MOST_AHEAD = 4
 """How many answers are kept of regions whose turn has not come, besides one under way of each."""
 
+MOST_SCANS = 40
+"""How many of several scans wait for their first rows at a time.
+
+A server lets ten calls wait for each of its threads, and refuses more: then it takes pauses to get
+them all through.
+"""
+
 ONE_BY_ONE_ROWS = 10_000
 """A scan that is limited to no more rows reads one region after the other."""
 
@@ -47,11 +54,13 @@ def scan_rows(job: ScanJob) -> Iterator[Row]:
 def scans_rows(jobs: Sequence[ScanJob]) -> list[Iterator[Row]]:
     """Returns what `scan_rows` does for each, after asking for the first rows of all of them."""
     scans = [_ParallelScan(job) for job in jobs]
+    started = [scan.run() for scan in scans]
     try:
-        for scan in scans:
+        for number, scan in enumerate(scans):
+            if number >= MOST_SCANS:
+                next(started[number - MOST_SCANS])
             scan.begin()
-        started = [scan.run() for scan in scans]
-        for rows in started:
+        for rows in started[-MOST_SCANS:]:
             next(rows)
     except BaseException:
         for scan in scans:
