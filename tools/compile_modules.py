@@ -40,6 +40,7 @@ class HotModule(NamedTuple):
 
 
 MODULES = (
+    HotModule("webtable.links", "lines"),
     HotModule("webtable.records", "rows"),
     HotModule("webtable.store.hbase", "codec"),
     HotModule("webtable.store.hbase", "frames"),

@@ -34,6 +34,7 @@ from webtable.store.mutation import (
     Increment,
     Mutation,
     Put,
+    Write,
 )
 from webtable.store.rocks.writer import holds
 from webtable.store.scan import Get, Scan
@@ -307,7 +308,7 @@ class MemoryEngine(Engine):
             yield column, stamp, value, 4
 
     def commit(
-        self, writes: Sequence[tuple[str, Mutation]], durability: Durability
+        self, writes: Sequence[tuple[str, Write]], durability: Durability
     ) -> list[Row | None]:
         raise InvalidRequest("no atomic commits")
 

@@ -152,7 +152,7 @@ def test_the_exporter_always_moves_the_revision(monkeypatch: pytest.MonkeyPatch)
             return change
 
     class Exporter(exporter.Exporter):
-        def _count(self, uris: Sequence[bytes]) -> list[exporter.Exported]:
+        def _count(self, uris: Sequence[bytes]) -> list[exporter._Exported]:
             sums = exporter._Sums(self._index, uris)
             decisions = [Still(uri, sums) for uri in uris]
             items = [(schema.page_row(each.exported.uri), each) for each in decisions]

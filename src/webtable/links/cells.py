@@ -21,10 +21,15 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from webtable import compiled
 from webtable.errors import CorruptData
-from webtable.links.schema import uri_of
+
+if TYPE_CHECKING:
+    from webtable.links import lines
+else:
+    lines = compiled.load("webtable.links", "lines")
 
 __all__ = [
     "GONE",
@@ -40,6 +45,8 @@ __all__ = [
 
 GONE = b"-"
 """The state of a link that was there once."""
+
+live_values = lines.live_values
 
 _FAST = 1
 
@@ -70,31 +77,6 @@ def decode_cur(stored: bytes | None) -> str:
         CorruptData: they do not decode.
     """
     return _unpacked(stored).decode() if stored else ""
-
-
-def live_values(text: str) -> dict[bytes, bytes]:
-    r"""Returns target URI → the state of the link there, of the links of a page.
-
-    >>> live_values("https://a.com/\t\tHome\nhttps://a.com/\tnofollow\tA")
-    {b'com.a/': b'+\tHome\nnofollow\tA'}
-    """
-    states: dict[bytes, bytes] = {}
-    if not text:
-        return states
-    last = ""
-    uri = b""
-    for line in text.split("\n"):
-        url, _, words = line.partition("\t")
-        if url == last:
-            states[uri] += b"\n" + words.encode()
-            continue
-        last = url
-        uri = uri_of(url)
-        if uri in states:
-            states[uri] += b"\n" + words.encode()
-        else:
-            states[uri] = b"+" + words.encode()
-    return states
 
 
 def decode_inlink(stored: bytes) -> Inlink:

@@ -24,15 +24,18 @@ from webtable.records.index_writer import Writer
 from webtable.store.model import Row
 from webtable.store.mutation import Delete
 
-__all__ = ["HERE", "Drained", "Exported", "Exporter", "TellPage"]
+__all__ = ["HERE", "INLINKS", "INLINKS_AT", "INLINK_COUNT", "Drained", "Exporter"]
 
 HERE = b"+"
 """The state of a URI that is crawled or linked to."""
 
+INLINKS, INLINKS_AT = b"metadata:inlinks", b"metadata:inlinks_at"
+INLINK_COUNT = b"inlinks:count"
+"""What the own row of a page says of the links to it, and from which revision that is."""
+
 _MARKS = 50
 _PAGES = 250
 _TAKEN = 50
-_INLINKS, _INLINKS_AT = b"metadata:inlinks", b"metadata:inlinks_at"
 
 
 class Drained(msgspec.Struct):
@@ -43,7 +46,7 @@ class Drained(msgspec.Struct):
     pages: int = 0
 
 
-class Exported(msgspec.Struct):
+class _Exported(msgspec.Struct):
     """A page whose links were counted: how many there are, and under which revision."""
 
     uri: bytes
@@ -135,7 +138,7 @@ class Exporter:
             self._tell_domains(exported)
             self._tell_pages(exported)
 
-    def _count(self, uris: Sequence[bytes]) -> list[Exported]:
+    def _count(self, uris: Sequence[bytes]) -> list[_Exported]:
         sums = _Sums(self._index, uris)
         decisions = [_Recount(uri, sums) for uri in uris]
         written = self._index.rows.write_many(
@@ -146,7 +149,7 @@ class Exporter:
             each.exported.revision = revision
         return [each.exported for each in decisions]
 
-    def _tell_domains(self, exported: Iterable[Exported]) -> None:
+    def _tell_domains(self, exported: Iterable[_Exported]) -> None:
         states: dict[bytes, list[State]] = {}
         for each in exported:
             shard = schema.shard_of(each.uri, self._index.shards)
@@ -155,11 +158,11 @@ class Exporter:
             states.setdefault(row, []).append(state)
         self._domains.write(states)
 
-    def _tell_pages(self, exported: Iterable[Exported]) -> None:
+    def _tell_pages(self, exported: Iterable[_Exported]) -> None:
         pages = self._index.pages
         pages.rows.write_many(
             [
-                (pages.keys.row_key(schema.url_of(each.uri)), TellPage(each))
+                (pages.keys.row_key(schema.url_of(each.uri)), _TellPage(each))
                 for each in exported
                 if each.is_crawled
             ]
@@ -205,7 +208,7 @@ class _Recount:
 
     def __init__(self, uri: bytes, sums: _Sums) -> None:
         self._sums = sums
-        self.exported = Exported(uri)
+        self.exported = _Exported(uri)
 
     def __call__(self, state: RowState) -> Change:
         """Decides what to do."""
@@ -217,24 +220,17 @@ class _Recount:
         return Change(delete=(schema.INCOUNT,))
 
 
-class TellPage:
-    """Decides what a page's own row says of the links to it; see `Decide`.
+class _TellPage:
+    """Decides what a page's own row says of the links to it; see `Decide`."""
 
-    Args:
-        is_alone: whether nobody else exports, so that what does not change need not be written.
-    """
-
-    def __init__(self, exported: Exported, *, is_alone: bool = False) -> None:
+    def __init__(self, exported: _Exported) -> None:
         self._exported = exported
-        self._is_alone = is_alone
 
     def __call__(self, state: RowState) -> Change | None:
         """Decides what to do."""
         facts, exported = state.facts, self._exported
-        if not facts or not rules.is_newer(exported.revision, int(facts.get(_INLINKS_AT) or 0)):
+        if not facts or not rules.is_newer(exported.revision, int(facts.get(INLINKS_AT) or 0)):
             return None
         count = str(exported.count).encode()
-        if self._is_alone and facts.get(_INLINKS) == count:
-            return None
         guard = str(exported.revision).encode()
-        return Change(put={_INLINKS: count, _INLINKS_AT: guard, b"inlinks:count": count})
+        return Change(put={INLINKS: count, INLINKS_AT: guard, INLINK_COUNT: count})

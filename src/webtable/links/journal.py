@@ -1,7 +1,7 @@
 """Taking a page's newest links into its row of the link index: what changes, for whom.
 
-One decision for both engines. On a cluster the targets that are still to be told go into the
-journal of the row, in the same atomic step; in an embedded store they are told in the same commit.
+The targets that are still to be told go into the journal of the row, in the same atomic step. In
+an embedded store they are told in the same commit, see `commit.py`.
 """
 
 from __future__ import annotations
@@ -63,11 +63,9 @@ class TakeIn:
     Args:
         newest: what the page's own row says; None: its links are as they were.
         own: targets of captures that are not the newest, so that they learn of this source.
-        keeps_journal: whether who is to be told is noted in the row.
         check: makes sure, at every attempt, that the row may still be written.
 
     Attributes:
-        before: the states that the row had.
         found: the row, read by `read_rows` after its state was.
     """
 
@@ -77,15 +75,12 @@ class TakeIn:
         newest: Newest | None,
         own: Collection[bytes] = (),
         *,
-        keeps_journal: bool = True,
         check: Callable[[], None] = lambda: None,
     ) -> None:
         self._newest = newest
         self._own = own
-        self._keeps_journal = keeps_journal
         self._check = check
         self.uri = uri
-        self.before: Mapping[bytes, bytes] = {}
         self.found: Row | None = None
         self._view: View | None = None
 
@@ -103,13 +98,10 @@ class TakeIn:
             # Read after the state was: where nothing is written, this is what it was read under.
             guard = decode_revision(values[_REVISION]).number if _REVISION in values else 0
         earlier = decode_uris(values.get(schema.JOURNAL))
-        self.before = old = live_values(decode_cur(values.get(schema.CUR)))
+        old = live_values(decode_cur(values.get(schema.CUR)))
         newest, put = self._newest, {}
         new, changed = old, set[bytes]()
         at = int(values.get(schema.AT, 0))
-        if newest is not None and not self._keeps_journal:
-            # Told in the commit of the page itself it is newer, whatever the clock says.
-            newest = newest._replace(revision=max(newest.revision, at + 1))
         if newest is not None and newest.revision > at:
             new = live_values(newest.links)
             put[schema.AT] = str(newest.revision).encode()
@@ -120,7 +112,7 @@ class TakeIn:
                 put[schema.CUR] = encode_cur(newest.links)
         changed.update(t for t in self._own if t not in new)
         targets = rules.merged(earlier, changed)
-        if self._keeps_journal and (schema.CUR in put or targets != set(earlier)):
+        if schema.CUR in put or targets != set(earlier):
             # Also where it names the same: whoever has told what the row said before clears only
             # the journal of that time.
             put[schema.JOURNAL] = encode_uris(targets)

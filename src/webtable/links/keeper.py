@@ -12,7 +12,7 @@ from webtable.links.graph import LinkIndex
 from webtable.links.update import Intents, Updater
 from webtable.pages.hooks import Begun, LinksChange
 from webtable.pages.page import NewCapture
-from webtable.store.mutation import Mutation
+from webtable.store.mutation import Write
 
 __all__ = ["LinkKeeper"]
 
@@ -32,7 +32,7 @@ class LinkKeeper:
         self._exporter = Exporter(index)
         self._batches = 0
 
-    def together(self, changes: Sequence[LinksChange]) -> Sequence[tuple[str, Mutation]]:
+    def together(self, changes: Sequence[LinksChange]) -> Sequence[tuple[str, Write]]:
         """Returns what goes into the same commit; in an embedded store."""
         assert self._committer is not None
         return self._committer.together(changes)

@@ -24,7 +24,7 @@ from __future__ import annotations
 import hashlib
 import zlib
 from functools import lru_cache
-from typing import Final
+from typing import Final, TypedDict
 
 from webtable.pages.keys import from_key_form, key_form, reversed_host
 from webtable.pages.suffixes import Suffixes
@@ -57,6 +57,14 @@ __all__ = [
     "work_schema",
 ]
 
+
+class ShardNames(TypedDict):
+    """What is common to the rows of a kind of shards; see `webtable.store.mutation.Spread`."""
+
+    before: bytes
+    after: bytes
+
+
 INDEX_TABLE: Final = "webindex"
 WORK_TABLE: Final = "webindex_work"
 TOP_RANKS: Final = "webindex_top"
@@ -73,6 +81,8 @@ WORK = b"w:"
 TARGETS = b"w:targets"
 
 CLUSTER_SHARDS: Final = 16
+SHARD: Final[ShardNames] = {"before": b"p:", "after": b"\x000"}
+"""What stands around the URI in the name of its only shard, in an embedded store."""
 _HIGHEST = 0xFFFF_FFFF
 _CACHED_ORIGINS = 65_536
 
@@ -103,11 +113,12 @@ def uri_of(url: str) -> bytes:
     b'com.example.docs/guide?page=2'
     """
     slash = url.index("/", 8)
-    return (_origin(url[:slash]) + url[slash:]).encode()
+    return (origin_name(url[:slash]) + url[slash:]).encode()
 
 
 @lru_cache(_CACHED_ORIGINS)
-def _origin(origin: str) -> str:
+def origin_name(origin: str) -> str:
+    """Returns what the URIs of an origin begin with: host, scheme and port."""
     return key_form(origin + "/")[:-1]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 from webtable.pages.page import NewCapture
-from webtable.store.mutation import Mutation
+from webtable.store.mutation import Write
 
 __all__ = ["Begun", "LinksChange", "PageHook"]
 
@@ -38,7 +38,7 @@ class Begun(Protocol):
 class PageHook(Protocol):
     """Is told of captures as they are stored. What it does must survive that any step is last."""
 
-    def together(self, changes: Sequence[LinksChange]) -> Sequence[tuple[str, Mutation]]:
+    def together(self, changes: Sequence[LinksChange]) -> Sequence[tuple[str, Write]]:
         """Returns what goes into the same commit; in an embedded store."""
 
     def forget(self) -> None:

@@ -31,7 +31,7 @@ from webtable.pages.writing import (
 from webtable.records.index import IndexedTable
 from webtable.records.index_groups import add_marks
 from webtable.records.index_rules import Clock
-from webtable.store.mutation import Mutation
+from webtable.store.mutation import Mutation, Write
 from webtable.store.store import Store
 
 __all__ = ["PageTable"]
@@ -257,7 +257,7 @@ class PageTable:
             self.rows.write_many(items, also=also, before=before)
         elif self.store.capabilities.atomic_commits:
 
-            def together() -> list[tuple[str, Mutation]]:
+            def together() -> list[tuple[str, Write]]:
                 return [*also, *hook.together(_changes(writes))]
 
             try:

@@ -29,7 +29,14 @@ from webtable.records.index_groups import commit_marks, new_marks
 from webtable.records.index_home import IndexHome
 from webtable.records.index_model import Change, Decide, RowState
 from webtable.records.index_plan import Moment, Plan, markers
-from webtable.store.mutation import Conditional, Durability, Mutation, Put, check_durability
+from webtable.store.mutation import (
+    Conditional,
+    Durability,
+    Mutation,
+    Put,
+    Write,
+    check_durability,
+)
 from webtable.store.store import Store
 
 __all__ = ["Also", "Writer"]
@@ -37,7 +44,7 @@ __all__ = ["Also", "Writer"]
 Outcome: TypeAlias = int | WebTableError | None
 """The new revision, None where nothing was to be done, or why the row was not written."""
 
-Also: TypeAlias = Sequence[tuple[str, Mutation]] | Callable[[], Sequence[tuple[str, Mutation]]]
+Also: TypeAlias = Sequence[tuple[str, Write]] | Callable[[], Sequence[tuple[str, Write]]]
 """(table, mutation) pairs for the same commit; a function is asked once the rows are decided."""
 
 Before: TypeAlias = Callable[[Sequence[RowState]], None]
@@ -275,7 +282,8 @@ class Writer:
     def _commit(self, items: Sequence[tuple[bytes, Change | Decide]], also: Also) -> list[Outcome]:
         """Writes rows, their entries and what goes with them in one commit, under a lock."""
         with self._lock:
-            outcomes, writes = self.plan(items)
+            outcomes, planned = self.plan(items)
+            writes: list[tuple[str, Write]] = [*planned]
             if also:
                 if any(isinstance(outcome, WebTableError) for outcome in outcomes):
                     return outcomes

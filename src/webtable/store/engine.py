@@ -24,7 +24,7 @@ from webtable.errors import WebTableError
 from webtable.store.admin import Admin
 from webtable.store.load import Region, TableStats
 from webtable.store.model import Row
-from webtable.store.mutation import Check, CheckResult, Conditional, Durability, Mutation
+from webtable.store.mutation import Check, CheckResult, Conditional, Durability, Mutation, Write
 from webtable.store.scan import Get, Scan
 from webtable.store.schema import TableSchema
 
@@ -128,9 +128,11 @@ class Engine(ABC):
 
     @abstractmethod
     def commit(
-        self, writes: Sequence[tuple[str, Mutation]], durability: Durability
+        self, writes: Sequence[tuple[str, Write]], durability: Durability
     ) -> list[Row | None]:
         """Makes mutations of many rows and tables all together or not at all.
+
+        Returns one entry for each, as `mutate_many` does.
 
         Raises:
             InvalidRequest: the engine has not `capabilities.atomic_commits`.

@@ -9,7 +9,7 @@ from webtable.errors import InvalidRequest
 from webtable.store.admin import Admin
 from webtable.store.engine import Capabilities, Engine
 from webtable.store.model import Row
-from webtable.store.mutation import Durability, Mutation, check_durability
+from webtable.store.mutation import Durability, Write, check_durability
 from webtable.store.schema import Family, TableSchema, check_splits, check_table_name
 from webtable.store.table import Table
 
@@ -116,7 +116,7 @@ class Store:
         self._engine.drop_table(check_table_name(name))
 
     def commit(
-        self, writes: Sequence[tuple[str, Mutation]], *, durability: Durability = "wal"
+        self, writes: Sequence[tuple[str, Write]], *, durability: Durability = "wal"
     ) -> list[Row | None]:
         """Makes mutations of many rows and tables all together or not at all.
 

@@ -39,6 +39,7 @@ from webtable.store.mutation import (
     Increment,
     Mutation,
     Put,
+    Write,
 )
 from webtable.store.scan import Get, Scan
 from webtable.store.schema import TableSchema
@@ -259,7 +260,7 @@ class HBaseEngine(Engine):
         return CheckResult(result.processed, row and _one_cell_a_column(row))
 
     def commit(
-        self, writes: Sequence[tuple[str, Mutation]], durability: Durability
+        self, writes: Sequence[tuple[str, Write]], durability: Durability
     ) -> list[Row | None]:
         """Refuses: HBase has no atomic step over several rows."""
         raise InvalidRequest(

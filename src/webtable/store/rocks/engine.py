@@ -18,7 +18,7 @@ from webtable.store.engine import Capabilities, Engine
 from webtable.store.filter_text import as_filter
 from webtable.store.filters import Filter
 from webtable.store.model import RawCell, Row
-from webtable.store.mutation import Check, CheckResult, Durability, Mutation
+from webtable.store.mutation import Check, CheckResult, Durability, Mutation, Spread, Write
 from webtable.store.rocks import reader
 from webtable.store.rocks.admin import RocksAdmin
 from webtable.store.rocks.catalog import OpenTable
@@ -366,10 +366,10 @@ class RocksEngine(Engine):
         return CheckResult(success=True, row=_joined(results))
 
     def commit(
-        self, writes: Sequence[tuple[str, Mutation]], durability: Durability
+        self, writes: Sequence[tuple[str, Write]], durability: Durability
     ) -> list[Row | None]:
         with self._translated:
-            by_table: dict[str, list[Mutation]] = {}
+            by_table: dict[str, list[Write]] = {}
             for name, mutation in writes:
                 by_table.setdefault(name, []).append(mutation)
             opened = {name: self._writable_table(name) for name in by_table}
@@ -464,10 +464,13 @@ def _joined(results: Sequence[Row | None]) -> Row | None:
     return Row(rows[0].key, cells)
 
 
-def _refuse_repeated_reads(writes: Sequence[tuple[str, Mutation]]) -> None:
+def _refuse_repeated_reads(writes: Sequence[tuple[str, Write]]) -> None:
     """A mutation that reads sees what was committed before, not what its own commit writes."""
-    readers = [(name, each) for name, each in writes if needs_read(each)]
-    rows = [(name, each.row) for name, each in readers]
+    rows = [
+        (name, each.row)
+        for name, each in writes
+        if not isinstance(each, Spread) and needs_read(each)
+    ]
     if len(set(rows)) < len(rows):
         raise InvalidRequest(
             "a commit has several increments, appends or deletes of the newest version in one row",

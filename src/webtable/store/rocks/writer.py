@@ -13,7 +13,16 @@ from rocksdict import WriteBatch
 
 from webtable.errors import InvalidRequest
 from webtable.store.model import CellType, RawCell, Row, split_column
-from webtable.store.mutation import Check, CompareOp, Delete, Increment, Mutation, Put
+from webtable.store.mutation import (
+    Check,
+    CompareOp,
+    Delete,
+    Increment,
+    Mutation,
+    Put,
+    Spread,
+    Write,
+)
 from webtable.store.rocks.catalog import OpenFamily, OpenTable
 from webtable.store.rocks.keys import (
     TAGGED,
@@ -93,15 +102,19 @@ class Encoder:
         self._put_ms = max(now_ms, puts_from_ms)
         self._put_suffix = encode_suffix(self._put_ms, _PUT)
 
-    def add_blind(self, table: OpenTable, mutations: Sequence[Mutation]) -> bool:
+    def add_blind(self, table: OpenTable, mutations: Sequence[Write]) -> bool:
         """Adds mutations that need no read; returns False at the first one that does.
 
         When it returns False or raises, the batch must not be written.
         """
         batch, places = self.batch, table.places
         current, last, suffix = None, None, self._put_suffix
+        spreads = []
         for mutation in mutations:
             if type(mutation) is not Put:
+                if isinstance(mutation, Spread):
+                    spreads.append(mutation)
+                    continue
                 if type(mutation) is Delete and self._mark_column(table, mutation):
                     continue
                 if needs_read(mutation):
@@ -132,9 +145,11 @@ class Encoder:
             except (KeyError, TypeError, ValueError):
                 # A tagged column, or a mistake. Adding a cell twice is harmless.
                 self._put(table, mutation)
+        if spreads:
+            self._spread(table, spreads)
         return True
 
-    def add(self, table: OpenTable, mutation: Mutation) -> Row | None:
+    def add(self, table: OpenTable, mutation: Write) -> Row | None:
         """Adds a mutation; returns the new values of an increment or append, else None.
 
         When it raises, the batch may hold a part of the mutation and must not be written.
@@ -144,6 +159,9 @@ class Encoder:
             return None
         if isinstance(mutation, Delete):
             self._delete(table, mutation)
+            return None
+        if isinstance(mutation, Spread):
+            self._spread(table, [mutation])
             return None
         check_mutation(table, mutation)
         if isinstance(mutation, Increment):
@@ -164,6 +182,34 @@ class Encoder:
             self._put_cell(table, prefix, (column, timestamp, value, _PUT), put.ttl_ms)
         if put.clears:
             self._clear(table, prefix, put)
+
+    def _spread(self, table: OpenTable, spreads: Sequence[Spread]) -> None:
+        """Adds columns of many rows, sorted: RocksDB takes cells in order at a third of the cost.
+
+        Of a key only the row is made for each cell.
+        """
+        families: dict[bytes, list[Spread]] = {}
+        for spread in spreads:
+            families.setdefault(spread.column.partition(b":")[0], []).append(spread)
+        for name, mine in families.items():
+            family, cells = table.family(name), dict[bytes, bytes]()
+            is_tagged = family.notes.is_tagged
+            for spread in mine:
+                before, qualifier = escape(spread.before), escape(spread.column[len(name) + 1 :])
+                middle = b"%b\x00%b\x00" % (escape(spread.after), qualifier)
+                end = middle + encode_suffix(spread.timestamp, TAGGED if is_tagged else _PUT)
+                gone = middle + encode_suffix(spread.timestamp, CellType.DELETE_COLUMN)
+                for row, value in spread.values.items():
+                    key = before + (escape(row) if b"\x00" in row or b"\x01" in row else row)
+                    if value is None:
+                        cells[key + gone] = b""
+                    elif type(value) is bytes:
+                        cells[key + end] = encode_tagged(value) if is_tagged else value
+                    else:
+                        check_mutation(table, Put(row, {spread.column: value}))
+            self.batch.set_default_column_family(family.handle)
+            for key in sorted(cells):
+                self.batch[key] = cells[key]
 
     def _clear(self, table: OpenTable, prefix: bytes, put: Put) -> None:
         timestamp = self._put_ms if put.timestamp is None else put.timestamp

@@ -1,0 +1,121 @@
+"""Writing some columns of indexed rows, in an embedded store.
+
+Who changes the same few columns of very many rows need not read the rest of them, nor look at
+indexes that do not depend on them. What is stored is what `Writer` would store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+from webtable.errors import InvalidRequest
+from webtable.records import index_rules as rules
+from webtable.records.index_home import IndexHome
+from webtable.records.index_model import Index, RowState
+from webtable.store.mutation import Spread, Write
+
+__all__ = ["ColumnWriter", "Columns"]
+
+Columns: TypeAlias = Mapping[bytes, bytes | None]
+"""Columns and their new values; None: the column goes."""
+
+
+class ColumnWriter:
+    """Plans changes of some columns of rows; for a commit, under `commit_lock`.
+
+    Args:
+        home: the rows, in a store with atomic commits.
+        changes: the columns that may change. No unique index looks at them.
+        reads: what else to read, for those who decide.
+    """
+
+    def __init__(self, home: IndexHome, changes: Sequence[bytes], reads: Sequence[bytes]) -> None:
+        self._home = home
+        self._indexes: list[Index] = []
+        columns = dict.fromkeys(reads)
+        for index in home.indexes.values():
+            if index.columns and set(index.columns).isdisjoint(changes):
+                continue
+            if not index.columns or index.is_unique:
+                raise InvalidRequest(
+                    f"index '{index.name}' is unique, or looks at whole rows",
+                    hint="write whole rows of such tables",
+                )
+            self._indexes.append(index)
+            columns |= dict.fromkeys(index.columns)
+        columns[home.revision_column] = None
+        self._columns = tuple(sorted(columns))
+
+    def read(self, rows: Sequence[bytes]) -> list[RowState]:
+        """Reads what is needed of rows; the facts are no others."""
+        home = self._home
+        found = home.table.get_many(rows, self._columns)
+        return [home.state_of(row, each) for row, each in zip(rows, found, strict=True)]
+
+    def plan(
+        self, states: Sequence[RowState], changes: Sequence[Columns | None]
+    ) -> tuple[list[int | None], list[tuple[str, Write]]]:
+        """Returns the new revisions of rows, None where nothing changes, and what to write."""
+        home = self._home
+        home.check_states()
+        now_ms, token = home.clock.now_ms(), home.new_token()
+        cells = _Cells()
+        revisions: list[int | None] = []
+        for state, change in zip(states, changes, strict=True):
+            if change is None:
+                revisions.append(None)
+                continue
+            row = state.row
+            number = rules.new_revision(now_ms, state.revision.number)
+            revisions.append(number)
+            for column, value in change.items():
+                # As in `Plan`: what is deleted has the old revision at most.
+                at = number if value is not None else number - 1
+                cells.of(home.name, column, at)[row] = value
+            cell = number.to_bytes(8, "big") + token
+            cells.of(home.name, home.revision_column, number)[row] = cell
+            if self._indexes:
+                self._move_entries(cells, state, change, number)
+        return revisions, cells.writes()
+
+    def _move_entries(self, cells: _Cells, state: RowState, change: Columns, number: int) -> None:
+        home, row = self._home, state.row
+        facts = {c: v for c, v in {**state.facts, **change}.items() if v is not None}
+        for index in self._indexes:
+            # An index that is being built, or whose entries expire, may lack what the row had.
+            puts_all = home.renews or index.name not in home.ready
+            old, new = index.entries(row, state.facts), index.entries(row, facts)
+            if old == new and not puts_all:
+                continue
+            table, column = index.table, index.column
+            for entry in new:
+                if puts_all or entry not in old:
+                    index.check_entry(entry, row)
+                    cells.of(table, column + entry.cover, number)[entry.key] = row
+            for entry in old:
+                if entry not in new:
+                    at = state.revision.number
+                    cells.of(table, column + entry.cover, at)[entry.key] = None
+
+
+class _Cells:
+    """Cells of many rows, those of one column and timestamp together."""
+
+    def __init__(self) -> None:
+        self._gathered: dict[tuple[str, bytes, int], dict[bytes, bytes | None]] = {}
+
+    def of(self, table: str, column: bytes, timestamp: int) -> dict[bytes, bytes | None]:
+        """Returns row → value of one column."""
+        key = table, column, timestamp
+        found = self._gathered.get(key)
+        if found is None:
+            found = self._gathered[key] = {}
+        return found
+
+    def writes(self) -> list[tuple[str, Write]]:
+        """Returns all of them."""
+        return [
+            (table, Spread(column, values, timestamp=timestamp))
+            for (table, column, timestamp), values in self._gathered.items()
+        ]
