@@ -44,6 +44,7 @@ MODULES = (
     HotModule("webtable.records", "rows"),
     HotModule("webtable.store.hbase", "codec"),
     HotModule("webtable.store.hbase", "frames"),
+    HotModule("webtable.store.hbase", "gets"),
     HotModule("webtable.store.hbase", "pipe"),
     HotModule("webtable.store.hbase", "requests"),
     HotModule("webtable.store.rocks", "cutting"),

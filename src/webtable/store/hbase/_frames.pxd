@@ -12,7 +12,7 @@ cpdef bytes varint(unsigned long long number)
 @cython.locals(number=cython.ulonglong, piece=cython.ulonglong, shift=cython.int, size=cython.longlong, byte=cython.uchar)
 cpdef tuple read_varint(bytes data, long long at)
 
-@cython.locals(milliseconds=cython.longlong, block=bytes, length=bytes, head=bytes, head_size=bytes, body_size=bytes, total=cython.longlong)
+@cython.locals(milliseconds=cython.longlong, block=bytes, length=bytes, usual=bytes, head=bytes, head_size=bytes, body_size=bytes, total=cython.longlong)
 cpdef bytes request_frame(unsigned long long call_id, str method, bytes body, double timeout, bytes cells)
 
 @cython.locals(head_end=cython.longlong, at=cython.longlong, end=cython.longlong, size=cython.longlong, start=cython.longlong, call_id=cython.ulonglong, length=cython.ulonglong)

@@ -13,30 +13,41 @@ cdef int _AT_ONCE
 cdef int _PEEK
 cdef int _NOTHING_YET
 cdef long long _BUFFER_BYTES
+cdef double IDLE_SECONDS
+
+cdef class Connection
 
 cdef class Call:
     cdef readonly long long id
-    cdef readonly bytes request
+    cdef public bytes request
+    cdef readonly bytes region
+    cdef readonly double seconds
     cdef public bint is_taken_back
-    cdef object _connection
+    cdef readonly bint is_settled
+    cdef Connection _connection
     cdef object _error
     cdef bytes _frame
+    cdef object _row
     cdef long long _body_at
     cdef long long _block_bytes
     cdef object _woken
 
+    cpdef wait_row(self, double timeout)
+    cdef bytes _settled_frame(self, double timeout)
     cpdef begin_waiting(self)
     cpdef sleep(self, double seconds)
     cpdef wake(self)
     cpdef answer(self, bytes frame, long long body_at, long long block_bytes)
+    cpdef answer_row(self, object row)
     cpdef fail(self, object error)
 
 cdef class Connection:
     cdef readonly object server
     cdef public bint is_open
     cdef object _ids
-    cdef dict _pending
+    cdef readonly dict _pending
     cdef object _outbox
+    cdef readonly object _gets
     cdef list _answered
     cdef bint _is_crowded
     cdef readonly object _sending
@@ -50,18 +61,21 @@ cdef class Connection:
 
     @cython.locals(call=Call, call_id=cython.longlong, body=bytes)
     cpdef submit(self, str method, object request, double timeout, bytes cells=*)
+    @cython.locals(call=Call)
+    cpdef get(self, bytes region, bytes message, double timeout)
+    cdef _enter(self, Call call, bint is_idle)
     @cython.locals(end=cython.double)
     cpdef bint settle(self, Call call, double timeout) except -1
     cpdef take_in(self)
     cpdef abandon(self, Call call, double waited)
     @cython.locals(got=cython.longlong)
     cdef _check_alive(self)
-    cdef _send_out(self, double timeout)
+    cdef _send_out(self, double timeout, bint is_reader)
     @cython.locals(frames=list, frame=bytes, size=cython.longlong)
     cdef bytes _next_out(self)
     @cython.locals(sent=cython.longlong)
-    cdef _send(self, bytes frame, double timeout)
-    cdef _send_rest(self, object rest, double timeout)
+    cdef _send(self, bytes frame, double timeout, bint is_reader)
+    cdef _send_rest(self, object rest, double timeout, bint reads)
     @cython.locals(complete=list)
     cdef _read(self)
     @cython.locals(wanted=cython.longlong, got=cython.longlong)
@@ -72,6 +86,8 @@ cdef class Connection:
     cdef _stop_reading(self, Call reader)
     @cython.locals(call=Call)
     cdef _deliver(self, bytes frame)
+    @cython.locals(call=Call, outcomes=list)
+    cdef _share_out(self, object sent, bytes frame, long long body_at, long long block_bytes, object exception)
     @cython.locals(call=Call)
     cdef _break(self, object error, bint take_back=*)
     cdef _close_if_unused(self)

@@ -36,6 +36,7 @@ from webtable.store.hbase.retry import (
 )
 from webtable.store.hbase.tls import make_context
 from webtable.store.hbase.wire import CallTimedOut, ConnectFailed, Response, RpcError, Server
+from webtable.store.model import Row
 
 __all__ = ["ADMIN", "CLIENT", "HBCK", "Cluster", "Connections", "RegionCall", "address_region"]
 
@@ -217,6 +218,26 @@ class Cluster:
             except RpcError as exc:
                 if place is not None and not is_untouched(exc):
                     lost = place
+                self.recover(place, exc, attempts)
+
+    def get_row(self, table: bytes, row: bytes, message: bytes, attempts: Attempts) -> Row | None:
+        """Reads a row from the server that has it, wherever it may go meanwhile.
+
+        Args:
+            message: the get, as `messages.get_bytes` makes it.
+
+        Raises:
+            WebTableError: it could not be done.
+        """
+        deadline = attempts.deadline
+        while True:
+            place: Place | None = None
+            try:
+                place = self.regions.locate(table, row, deadline)
+                timeout = deadline.attempt()
+                connection = self.connections.to(place.server, CLIENT, timeout)
+                return connection.get(place.name, message, timeout)
+            except RpcError as exc:
                 self.recover(place, exc, attempts)
 
     def recover(self, place: Place | None, error: RpcError, attempts: Attempts) -> Remedy:

@@ -93,11 +93,9 @@ class HBaseEngine(Engine):
 
     def get(self, table: str, get: Get) -> Row | None:
         """Reads one row; see `Engine.get`."""
-        request = sized(b"\x12", get_bytes(get))
-        full = self._cluster.names.full(table)
-        call = RegionCall(full, get.row, "Get", request, AsBytes)
-        answer = self._cluster.call_region(call, self._cluster.attempts(table))
-        return _row(answer, table)
+        cluster = self._cluster
+        full = cluster.names.full(table)
+        return cluster.get_row(full, get.row, get_bytes(get), cluster.attempts(table))
 
     def scan(self, table: str, scan: Scan) -> Iterator[Row]:
         """Yields rows in order; see `Engine.scan`."""
@@ -370,7 +368,7 @@ def _one_cell_a_column(row: Row) -> Row:
 
 def _row(answer: Answer[AsBytes], table: str) -> Row | None:
     try:
-        return answered_row(answer)
+        return answered_row(answer.message, answer.frame, answer.block_at)
     except RpcError as exc:
         raise translate(exc, table) from exc
 

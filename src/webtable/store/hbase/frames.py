@@ -57,10 +57,17 @@ def read_varint(data: bytes, at: int) -> tuple[int, int]:
 
 
 class _Names(dict[str, bytes]):
-    """A method's name → the part of a RequestHeader that is the same in each call of it."""
+    """A method's name → the part of a RequestHeader that is the same in each call of it.
+
+    With `!` after the name it says priority 0. Of a call that does not say so the server looks up
+    whether it is for a system table, whose calls have precedence.
+    """
 
     def __missing__(self, method: str) -> bytes:
-        head = rpc_pb2.RequestHeader(method_name=method, request_param=True).SerializeToString()
+        name = method.removesuffix("!")
+        head = rpc_pb2.RequestHeader(method_name=name, request_param=True).SerializeToString()
+        if name != method:
+            head += b"\x30\x00"
         self[method] = head
         return head
 
@@ -75,7 +82,8 @@ def request_frame(call_id: int, method: str, body: bytes, timeout: float, cells:
     if cells:
         length = varint(len(cells))
         block = b"\x2a%c\x08%b" % (len(length) + 1, length)
-    head = b"\x08%b%b%b\x38%b" % (varint(call_id), _names[method], block, varint(milliseconds))
+    usual = _names[method]
+    head = b"\x08%b%b%b\x38%b" % (varint(call_id), usual, block, varint(milliseconds))
     head_size, body_size = varint(len(head)), varint(len(body))
     total = len(head_size) + len(head) + len(body_size) + len(body) + len(cells)
     return b"".join((total.to_bytes(4, "big"), head_size, head, body_size, body, cells))

@@ -5,6 +5,7 @@ Cells of mutations go beside the message, in the cell block; the message only co
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from google.protobuf.message import DecodeError
@@ -23,6 +24,7 @@ __all__ = [
     "action_field",
     "answered_row",
     "condition_bytes",
+    "cut_answer",
     "get_bytes",
     "has_nonce",
     "is_all_done",
@@ -74,16 +76,18 @@ def has_nonce(entry: Get | Mutation) -> bool:
     return type(entry) in _WITH_NONCE
 
 
-def answered_row(answer: Answer[AsBytes]) -> Row | None:
+def answered_row(message: bytes, frame: bytes, at: int) -> Row | None:
     """Returns the row that the answer to a get or a mutation of one row holds.
+
+    Args:
+        at: where in the frame the cells begin.
 
     Raises:
         NotHBase: it is unreadable.
     """
-    frame, at = answer.frame, answer.block_at
-    count = requests.cells_in_result(answer.message)
+    count = requests.cells_in_result(message)
     if count < 0:
-        return result_row(_response(answer).result, frame, at)[0]
+        return result_row(_response(message).result, frame, at)[0]
     return _cut_row(frame, at, count)[0]
 
 
@@ -93,13 +97,13 @@ def was_processed(answer: Answer[AsBytes]) -> bool:
     Raises:
         NotHBase: it is unreadable.
     """
-    return answer.message == _PROCESSED or _response(answer).processed
+    return answer.message == _PROCESSED or _response(answer.message).processed
 
 
-def _response(answer: Answer[AsBytes]) -> client_pb2.MutateResponse:
+def _response(message: bytes) -> client_pb2.MutateResponse:
     # The answer to a get has one of its fields, under the same number.
     try:
-        return client_pb2.MutateResponse.FromString(answer.message)
+        return client_pb2.MutateResponse.FromString(message)
     except DecodeError as exc:
         raise NotHBase(f"unreadable answer: {exc}", None, maybe_applied=True) from exc
 
@@ -115,6 +119,19 @@ def result_row(result: client_pb2.Result, frame: bytes, at: int) -> tuple[Row | 
     if result.cell:
         return Row(result.cell[0].row, message_cells(result.cell)), at
     return _cut_row(frame, at, result.associated_cell_count)
+
+
+def cut_answer(frame: bytes, at: int, counts: Iterable[int]) -> list[Row | None]:
+    """Returns a row for each number of cells, and None for 0.
+
+    Raises:
+        NotHBase: the cells are unreadable.
+    """
+    rows: list[Row | None] = []
+    for count in counts:
+        row, at = _cut_row(frame, at, count)
+        rows.append(row)
+    return rows
 
 
 def _cut_row(frame: bytes, at: int, count: int) -> tuple[Row | None, int]:

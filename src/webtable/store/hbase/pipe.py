@@ -22,6 +22,7 @@ import socket
 import struct
 import threading
 from collections import deque
+from collections.abc import Sequence
 from time import monotonic
 from typing import TYPE_CHECKING, TypeVar
 
@@ -31,6 +32,7 @@ from webtable import compiled
 from webtable.errors import NotAuthenticated
 from webtable.store.hbase.auth import Identity
 from webtable.store.hbase.dialing import dial
+from webtable.store.hbase.proto import rpc_pb2
 from webtable.store.hbase.tls import TlsFailed
 from webtable.store.hbase.wire import (
     Answer,
@@ -46,11 +48,13 @@ from webtable.store.hbase.wire import (
     preamble,
     remote_error,
 )
+from webtable.store.model import Row
 
 if TYPE_CHECKING:
-    from webtable.store.hbase import frames
+    from webtable.store.hbase import frames, gets
 else:
     frames = compiled.load("webtable.store.hbase", "frames")
+    gets = compiled.load("webtable.store.hbase", "gets")
 
 __all__ = ["COMPILED", "Call", "Connection"]
 
@@ -58,12 +62,13 @@ COMPILED = not __file__.endswith((".py", ".pyc"))
 """Whether this is machine code."""
 
 _compiled = COMPILED  # the same as a C variable
-_read_head, _read_varint = frames.read_head, frames.read_varint
-_request_frame = frames.request_frame
+_read_head, _request_frame = frames.read_head, frames.request_frame
+_body_of, _row_of, _rows_of = gets.body_of, gets.row_of, gets.rows_of
 
 FATAL_CALL_ID = 0xFFFFFFFF
 SEND_TIMEOUT_SECONDS = 30
 LEAST_SILENCE_SECONDS = 1.0
+IDLE_SECONDS = 0.02
 SENT_TOGETHER_BYTES = 1 << 16
 
 M = TypeVar("M", bound=Response)
@@ -84,19 +89,34 @@ class Call:
         "_connection",
         "_error",
         "_frame",
+        "_row",
         "_woken",
         "id",
+        "is_settled",
         "is_taken_back",
+        "region",
         "request",
+        "seconds",
     )
 
-    def __init__(self, connection: Connection, call_id: int, request: bytes) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        call_id: int,
+        request: bytes,
+        region: bytes = b"",
+        seconds: float = 0.0,
+    ) -> None:
         self.id = call_id
-        self.request = request
+        self.request = request  # the frame; of a get, the message
+        self.region = region
+        self.seconds = seconds
         self.is_taken_back = False  # from the outbox, so nothing of it was sent
+        self.is_settled = False  # its answer has come, or will not come
         self._connection = connection
         self._error: RpcError | None = None
         self._frame: bytes | None = None
+        self._row: Row | None = None
         self._body_at = 0
         self._block_bytes = 0
         self._woken: threading.Lock | None = None
@@ -107,34 +127,41 @@ class Call:
         Raises:
             RpcError: there is none.
         """
+        frame = self._settled_frame(timeout)
+        assert frame is not None
         server = self._connection.server
-        if self._frame is None and not self._connection.settle(self, timeout):
+        body, block_at = _body_of(frame, self._body_at, self._block_bytes, server)
+        try:
+            message = kind.FromString(body)
+        except DecodeError as exc:
+            raise NotHBase(f"unreadable answer: {exc}", server, maybe_applied=True) from exc
+        return Answer(message, frame, block_at)
+
+    def wait_row(self, timeout: float) -> Row | None:
+        """Returns the row that a get found.
+
+        Raises:
+            RpcError: there is no answer.
+        """
+        frame = self._settled_frame(timeout)
+        if frame is None:  # it came along with others
+            return self._row
+        return _row_of(frame, self._body_at, self._block_bytes, self._connection.server)
+
+    def _settled_frame(self, timeout: float) -> bytes | None:
+        if not self.is_settled and not self._connection.settle(self, timeout):
+            server = self._connection.server
             waited = f"within {timeout:.1f} s" if timeout > 0 else "in the time that was left"
             text = f"{server} did not answer {waited}"
             raise CallTimedOut(text, server, maybe_applied=not self.is_taken_back)
         if self._error is not None:
             raise self._error
-        frame = self._frame
-        assert frame is not None
-        block_at = len(frame) - self._block_bytes
-        try:
-            size, start = _read_varint(frame, self._body_at)
-            if start + size > block_at:
-                raise IndexError(f"{size} and {self._block_bytes} bytes in {len(frame)}")
-            message = kind.FromString(frame[start : start + size])
-        except (DecodeError, IndexError) as exc:
-            raise NotHBase(f"unreadable answer: {exc}", server, maybe_applied=True) from exc
-        return Answer(message, frame, block_at)
+        return self._frame
 
     @property
     def error(self) -> RpcError | None:
         """Why there will be no answer, if that is known by now."""
         return self._error
-
-    @property
-    def is_settled(self) -> bool:
-        """Whether its answer has come, or will not come."""
-        return self._frame is not None or self._error is not None
 
     @property
     def is_waited_for(self) -> bool:
@@ -164,10 +191,17 @@ class Call:
         self._body_at = body_at
         self._block_bytes = block_bytes
         self._frame = frame
+        self.is_settled = True
+
+    def answer_row(self, row: Row | None) -> None:
+        """Settles a get whose answer came along with others, as `answer` does."""
+        self._row = row
+        self.is_settled = True
 
     def fail(self, error: RpcError) -> None:
         """Settles the call without a response."""
         self._error = error
+        self.is_settled = True
         self.wake()
 
 
@@ -185,6 +219,7 @@ class Connection:
         self._ids = itertools.count(1)
         self._pending: dict[int, Call] = {}
         self._outbox: deque[Call] = deque()
+        self._gets = gets.Gets()
         self._answered: list[Call] = []
         self._is_crowded = False
         self._sending = threading.Lock()
@@ -198,10 +233,10 @@ class Connection:
         if identity.handshake is None:
             opening += header  # saves a packet
         try:
-            self._send(opening, timeout)
+            self._send(opening, timeout, is_reader=False)
             if identity.handshake is not None:
                 identity.handshake(self._socket, timeout)
-                self._send(header, timeout)
+                self._send(header, timeout, is_reader=False)
         except OSError as exc:
             self._socket.close()
             raise ConnectFailed(f"{self.server} broke off: {exc}", self.server) from exc
@@ -220,21 +255,40 @@ class Connection:
         call_id = next(self._ids) & 0x7FFFFFFF
         body = request if isinstance(request, bytes) else request.SerializeToString()
         call = Call(self, call_id, _request_frame(call_id, method, body, timeout, cells))
-        if not self._pending:
-            self._check_alive()
-        if self._heard_at >= self._asked_at:
-            self._asked_at = monotonic()
-        self._pending[call_id] = call
-        # Looked at after the call is among the pending ones: whoever breaks the connection sets
-        # the flag first and empties the list then, so no call is left waiting.
-        if not self.is_open:
-            self._pending.pop(call_id, None)
-            raise ConnectionLost(f"connection to {self.server} is closed", self.server)
+        self._enter(call, not self._pending)
         self._outbox.append(call)
-        self._send_out(timeout)
+        self._send_out(timeout, is_reader=False)
         if not self.is_open and call.error is not None:
             raise call.error
         return call
+
+    def get(self, region: bytes, message: bytes, timeout: float) -> Row | None:
+        """Reads a row of a region, perhaps together with what other threads read.
+
+        Raises:
+            RpcError: there is no answer.
+        """
+        call = Call(self, next(self._ids) & 0x7FFFFFFF, message, region, timeout)
+        # Who just heard of the server need not look whether it is there; if not, a get may be lost.
+        self._enter(call, not self._pending and monotonic() - self._heard_at > IDLE_SECONDS)
+        request = self._gets.at_once(call)
+        if request:
+            call.request = request
+            self._outbox.append(call)
+        self._send_out(timeout, is_reader=False)
+        return call.wait_row(timeout)
+
+    def _enter(self, call: Call, is_idle: bool) -> None:
+        if is_idle:
+            self._check_alive()
+        if self._heard_at >= self._asked_at:
+            self._asked_at = monotonic()
+        self._pending[call.id] = call
+        # Looked at after the call is among the pending ones: whoever breaks the connection sets
+        # the flag first and empties the list then, so no call is left waiting.
+        if not self.is_open:
+            self._pending.pop(call.id, None)
+            raise ConnectionLost(f"connection to {self.server} is closed", self.server)
 
     def call(
         self,
@@ -300,6 +354,9 @@ class Connection:
         are short, meanwhile means since the first question that was not answered.
         """
         self._pending.pop(call.id, None)
+        if call.region:
+            call.is_taken_back = self._gets.take_back(call)
+            self._gets.forget(self._pending)
         with contextlib.suppress(ValueError):
             self._outbox.remove(call)
             call.is_taken_back = True
@@ -338,12 +395,12 @@ class Connection:
             pass
         self._break(ConnectionLost(f"{self.server} closed the connection", self.server))
 
-    def _send_out(self, timeout: float) -> None:
-        """Sends what is in the outbox, unless another thread is at it."""
+    def _send_out(self, timeout: float, is_reader: bool) -> None:
+        """Sends what is in the outbox and the gets that are due, unless another thread is at it."""
         # Who sends looks again after it has let go; so what was put in meanwhile is not left.
-        while self._outbox and self._sending.acquire(blocking=False):
+        while (self._outbox or self._gets.are_due()) and self._sending.acquire(blocking=False):
             try:
-                self._send(self._next_out(), timeout)
+                self._send(self._next_out(), timeout, is_reader)
             except OSError as exc:
                 message = f"connection to {self.server} broke: {exc}"
                 self._break(ConnectionLost(message, self.server))
@@ -363,9 +420,13 @@ class Connection:
                 break  # an impatient thread has taken its request back
             frames.append(frame)
             size += len(frame)
+        while size < SENT_TOGETHER_BYTES and self._gets.are_due():
+            frame = self._gets.next_frame(self._ids)
+            frames.append(frame)
+            size += len(frame)
         return frame if len(frames) == 1 else b"".join(frames)
 
-    def _send(self, frame: bytes, timeout: float) -> None:
+    def _send(self, frame: bytes, timeout: float, is_reader: bool) -> None:
         sent = 0
         if _compiled and self._number >= 0:
             sent = max(c_send(self._number, frame, len(frame), _AT_ONCE), 0)  # type: ignore[name-defined]  # noqa: F821
@@ -373,9 +434,9 @@ class Connection:
             with contextlib.suppress(BlockingIOError):
                 sent = self._socket.send(frame, _AT_ONCE)
         if sent < len(frame):
-            self._send_rest(memoryview(frame)[sent:], timeout)
+            self._send_rest(memoryview(frame)[sent:], timeout, is_reader)
 
-    def _send_rest(self, rest: memoryview, timeout: float) -> None:
+    def _send_rest(self, rest: memoryview, timeout: float, reads: bool) -> None:
         # A server that cannot get rid of its answers stops reading requests. So while a request
         # does not go out, answers are taken in, unless another thread does that anyway.
         # A part of a request cannot be taken back; who has little time left gets a moment more.
@@ -383,14 +444,14 @@ class Connection:
         end = monotonic() + seconds
         poller = select.poll()
         while rest:
-            is_reader = self._reading.acquire(blocking=False)
+            is_reader = reads or self._reading.acquire(blocking=False)
             try:
                 poller.register(self._socket, select.POLLOUT | (select.POLLIN if is_reader else 0))
                 events = poller.poll(100)
                 if is_reader and events and events[0][1] & select.POLLIN:
                     self._read()
             finally:
-                if is_reader:
+                if is_reader and not reads:
                     self._stop_reading(None)
             with contextlib.suppress(BlockingIOError):
                 rest = rest[self._socket.send(rest, _AT_ONCE) :]
@@ -418,6 +479,9 @@ class Connection:
             self._break(NotTrusted(f"{self.server}: {exc}", self.server))
         except OSError as exc:
             self._break(ConnectionLost(f"connection to {self.server} broke: {exc}", self.server))
+        # What waited for these answers goes before anybody is woken: the server is to be busy.
+        if self._gets.are_due():
+            self._send_out(LEAST_SILENCE_SECONDS, is_reader=True)
 
     def _receive(self) -> bytes:
         wanted = self._frames.wanted
@@ -449,6 +513,10 @@ class Connection:
 
     def _deliver(self, frame: bytes) -> None:
         call_id, body_at, block_bytes, exception = _read_head(frame)
+        sent = self._gets.answered(call_id, len(frame))
+        if sent is not None and len(sent.calls) > 1:
+            self._share_out(sent, frame, body_at, block_bytes, exception)
+            return
         call = self._pending.pop(call_id, None)
         if exception is not None:
             error = remote_error(exception, self.server)
@@ -460,6 +528,34 @@ class Connection:
             call.answer(frame, body_at, block_bytes)
             if call.is_waited_for:
                 self._answered.append(call)
+
+    def _share_out(
+        self,
+        sent: gets.Sent,
+        frame: bytes,
+        body_at: int,
+        block_bytes: int,
+        exception: rpc_pb2.ExceptionResponse | None,
+    ) -> None:
+        """Gives each of the gets that went together what became of it."""
+        outcomes: Sequence[Row | RpcError | None]
+        try:
+            if exception is not None:
+                raise remote_error(exception, self.server)
+            body, block_at = _body_of(frame, body_at, block_bytes, self.server)
+            outcomes = _rows_of(body, frame, block_at, sent.sizes, self.server)
+        except RpcError as exc:
+            outcomes = [exc.again() for _ in sent.calls]
+        for asked, outcome in zip(sent.calls, outcomes, strict=True):
+            call = self._pending.pop(asked.id, None)
+            if call is None:
+                continue  # given up meanwhile
+            if isinstance(outcome, RpcError):
+                call.fail(outcome)
+            else:
+                call.answer_row(outcome)
+                if call.is_waited_for:
+                    self._answered.append(call)
 
     def _break(self, error: RpcError, *, take_back: bool = True) -> None:
         self.is_open = False
@@ -473,6 +569,8 @@ class Connection:
         with contextlib.suppress(IndexError):
             while True:
                 self._outbox.popleft().is_taken_back = True
+        for held in self._gets.take_back_all():
+            held.is_taken_back = True
         with contextlib.suppress(KeyError):
             while True:
                 _, call = self._pending.popitem()
