@@ -43,8 +43,8 @@ MOST_TOGETHER = 32
 TOGETHER_BYTES = 1 << 18
 SLOW_SECONDS = 0.0005
 OVERDUE_SECONDS = 0.1
-FIRST_PAUSE_SECONDS = 1.0
-LAST_PAUSE_SECONDS = 60.0
+FIRST_PAUSE_SECONDS = 0.2
+LAST_PAUSE_SECONDS = 5.0
 
 _SYSTEM = b"hbase:"
 _request_frame, _read_varint = frames.request_frame, frames.read_varint
