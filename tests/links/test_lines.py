@@ -28,8 +28,6 @@ urls = st.sampled_from(
 )
 marks = st.characters(blacklist_characters="\t\n", blacklist_categories=("Cs",))
 words = st.text(marks, max_size=8)
-    st.characters(blacklist_characters="\t\n", blacklist_categories=("Cs",)), max_size=8
-)
 links = st.lists(st.tuples(urls, words, words), max_size=12)
 
 
