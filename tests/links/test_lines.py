@@ -26,7 +26,7 @@ urls = st.sampled_from(
         "http://b/",
     ]
 )
-marks = st.characters(blacklist_characters="\t\n", blacklist_categories=("Cs",))
+marks = st.characters(exclude_characters="\t\n", codec="utf-8")
 words = st.text(marks, max_size=8)
 links = st.lists(st.tuples(urls, words, words), max_size=12)
 

@@ -60,7 +60,7 @@ def live_values(text: str) -> dict[bytes, bytes]:
 def _find(data: bytes, byte: int, start: int, end: int) -> int:
     """Returns where a byte is first, in a part of data; its end where it is not there."""
     if _compiled:
-        return find_byte(data, byte, start, end)  # type: ignore[name-defined]  # noqa: F821
+        return find_byte(data, byte, start, end)  # type: ignore[name-defined, no-any-return]  # noqa: F821
     at = data.find(byte, start, end)
     return end if at < 0 else at
 
@@ -68,12 +68,12 @@ def _find(data: bytes, byte: int, start: int, end: int) -> int:
 def _is_same(data: bytes, one: int, other: int, size: int) -> bool:
     """Whether two parts of data are the same."""
     if _compiled:
-        return are_same(data, one, other, size)  # type: ignore[name-defined]  # noqa: F821
+        return are_same(data, one, other, size)  # type: ignore[name-defined, no-any-return]  # noqa: F821
     return data[one : one + size] == data[other : other + size]
 
 
 def _joined(value: bytes, sign: int, data: bytes, start: int, end: int) -> bytes:
     """Returns a value with a sign and a part of data behind it."""
     if _compiled:
-        return join(value, sign, data, start, end)  # type: ignore[name-defined]  # noqa: F821
+        return join(value, sign, data, start, end)  # type: ignore[name-defined, no-any-return]  # noqa: F821
     return b"%b%c%b" % (value, sign, data[start:end])
