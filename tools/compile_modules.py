@@ -41,6 +41,7 @@ class HotModule(NamedTuple):
 
 MODULES = (
     HotModule("webtable.links", "lines"),
+    HotModule("webtable.records", "planning"),
     HotModule("webtable.records", "rows"),
     HotModule("webtable.store.hbase", "codec"),
     HotModule("webtable.store.hbase", "frames"),

@@ -83,6 +83,13 @@ class IndexHome:
 
     # Tables and states
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether entries are put where they are new and deleted where they are old, no more."""
+        return not (
+            self.has_unique or self.grouped or self.renews or len(self.ready) != len(self.indexes)
+        )
+
     def create_tables(self) -> None:
         """Makes the tables of the indexes that lack one, and says what is to be built.
 
@@ -174,9 +181,19 @@ class IndexHome:
 
     def read_for(self, changes: Sequence[tuple[bytes, Change]]) -> list[RowState]:
         """Reads of each row what its indexes and this change of it have to know."""
+        found, state_of = self.read_rows(changes), self.state_of
+        return [state_of(row, each) for (row, _), each in zip(changes, found, strict=True)]
+
+    def read_rows(self, changes: Sequence[tuple[bytes, Change]]) -> list[Row | None]:
+        """Reads what `read_for` does, as rows of the store."""
         few = self._few_columns
+        if len(changes) == 1:
+            row, change = changes[0]
+            if few is not None and change.delete:
+                few += tuple([c for c in change.delete if c not in few])
+            return [self.table.get(row, self.read_columns if few is None else few)]
         if few is None:
-            return self.read_states([row for row, _ in changes])
+            return self.table.get_many([row for row, _ in changes], self.read_columns)
         gets = []
         for row, change in changes:
             # Where there is nothing to delete, no marker is needed.
@@ -188,9 +205,7 @@ class IndexHome:
                 get = copy(self._few_get)
                 force_setattr(get, "row", row)
                 gets.append(get)
-        found = self.table.get_many(gets)
-        state_of = self.state_of
-        return [state_of(get.row, each) for get, each in zip(gets, found, strict=True)]
+        return self.table.get_many(gets)
 
     def state_of(self, row: bytes, found: Row | None) -> RowState:
         """Returns the state of a row that was read with (at least) `read_columns`."""

@@ -12,8 +12,9 @@ import threading
 import weakref
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from webtable import compiled
 from webtable.errors import (
     BatchError,
     CheckFailed,
@@ -38,6 +39,11 @@ from webtable.store.mutation import (
     check_durability,
 )
 from webtable.store.store import Store
+
+if TYPE_CHECKING:
+    from webtable.records import planning
+else:
+    planning = compiled.load("webtable.records", "planning")
 
 __all__ = ["Also", "Writer"]
 
@@ -297,6 +303,11 @@ class Writer:
     ) -> tuple[list[Outcome], list[tuple[str, Mutation]]]:
         """Returns what writing rows is, for one commit. Who asks holds `commit_lock` until then."""
         home = self._home
+        if self.before is None and home.is_plain and planning.is_plain(items):
+            stored = home.read_rows(items)  # type: ignore[arg-type] # they are changes
+            quick = planning.plan_puts(home, items, stored, home.clock.now_ms())
+            if quick is not None:
+                return quick
         outcomes: list[Outcome] = []
         writes: list[tuple[str, Mutation]] = []
         plans: list[Plan] = []
