@@ -77,7 +77,7 @@ class IndexWorld:
         names: the indexes that there are.
     """
 
-    kinds = (INDEXES, NARROW_INDEXES)
+    kinds: tuple[dict[str, Index], ...] = (INDEXES, NARROW_INDEXES)
 
     def __init__(
         self,

@@ -16,13 +16,22 @@ from webtable.links.cells import Words
 from webtable.links.cursors import cursor_of, link_place, parts_of
 from webtable.links.graph import LinkIndex
 from webtable.links.known import check_domain, check_known
-from webtable.links.past import NOT_KEPT, Kept, PageHistory, Past, identity_at, words_for
+from webtable.links.past import (
+    NOT_KEPT,
+    Kept,
+    PageHistory,
+    Past,
+    identity_at,
+    words_for,
+)
 from webtable.links.queries import LinkFrom, LinkQuestions, LinkTo
-from webtable.links.reading import Kind, LinkReader, batches
+from webtable.links.reading import Kind, LinkReader, batches, growing_batches
 from webtable.links.schema import url_of
 from webtable.pages.bounded import Answer, Explained, bounded
-from webtable.pages.cells import encode_time
+from webtable.pages.cells import NO_LINKS, encode_time
+from webtable.pages.history import CaptureNote
 from webtable.pages.keys import is_under
+from webtable.pages.writing import links_identity
 
 __all__ = ["Change", "LinkHistory", "PastAnswer"]
 
@@ -67,6 +76,13 @@ class Change(msgspec.Struct, frozen=True):
 class _Pair(NamedTuple):
     target: bytes
     source: bytes
+
+
+class _Link(NamedTuple):
+    """A pair of pages, and the words of the links between them now."""
+
+    pair: _Pair
+    now: tuple[Words, ...]
 
 
 class _Span(NamedTuple):
@@ -197,14 +213,16 @@ class LinkHistory:
             targets = iter([check_known(self._index, name, reader)])
         comparison = _Comparison(self._index, past, _Span(*span))
 
-        def pairs() -> Iterator[_Pair]:
+        def links() -> Iterator[_Link]:
             for target in targets:
                 start = place.source + b"\0" if target == place.target else b""
-                sources = reader.sources(target, start=start, kind=kind, with_gone=True)
+                sources = reader.sources(
+                    target, start=start, kind=kind, with_gone=True, most=limit + 1
+                )
                 for source in sources:
-                    yield _Pair(target, source.uri)
+                    yield _Link(_Pair(target, source.uri), source.words)
 
-        answer = bounded(comparison.changes(pairs(), limit + 1), limit, explained)
+        answer = bounded(comparison.changes(links(), limit + 1), limit, explained)
         kept = past.kept()
         is_early = kept.since is not None and span[0] < kept.since
         if not answer.items and comparison.not_kept and is_early:
@@ -221,18 +239,28 @@ class _Comparison:
         self._span = span
         self.not_kept = 0
 
-    def changes(self, pairs: Iterator[_Pair], size: int) -> Iterator[tuple[str, Change]]:
+    def changes(self, links: Iterator[_Link], size: int) -> Iterator[tuple[str, Change]]:
         """Yields the changes among pairs of pages, with cursors."""
-        for batch in batches(pairs, size):
-            urls = [url_of(pair.source) for pair in batch]
+        for batch in growing_batches(links, size):
+            urls = [url_of(pair.source) for pair, _ in batch]
+            notes = dict(zip(urls, self._past.notes(urls), strict=True))
             moved = [
-                (pair, url)
-                for pair, url, notes in zip(batch, urls, self._past.notes(urls), strict=True)
-                if len({identity_at(notes, second) for second in self._span}) > 1
+                (link, url)
+                for link, url in zip(batch, urls, strict=True)
+                if len({identity_at(notes[url], second) for second in self._span}) > 1
             ]
-            histories = self._past.histories([url for _, url in moved])
-            for (pair, _), history in zip(moved, histories, strict=True):
-                change = self._change(pair, history)
+            # What a page links to now is in the index; of others the versions are looked at.
+            came = [
+                _first_links(notes[url], self._span) if link.now else None for link, url in moved
+            ]
+            asked = [url for (_, url), at in zip(moved, came, strict=True) if at is None]
+            histories = iter(self._past.histories(asked))
+            for ((pair, now), url), at in zip(moved, came, strict=True):
+                change: Change | None
+                if at is None:
+                    change = self._change(pair, next(histories))
+                else:
+                    change = self._told(pair, url, ((), now), at)
                 if change is not None:
                     yield cursor_of(*pair), change
 
@@ -253,19 +281,31 @@ class _Comparison:
         before, behind = self._words(history, target)
         if set(before) == set(behind):
             return None
+        at = self._since(history, target, behind)
+        return self._told(pair, history.url, (before, behind), at)
+
+    def _told(
+        self,
+        pair: _Pair,
+        source: str,
+        words: tuple[tuple[Words, ...], tuple[Words, ...]],
+        at: int,
+    ) -> Change:
+        """Says what the words before and behind are a change of."""
+        before, behind = words
         what: Changed = "gained" if not before else "lost" if not behind else "anchor"
         if {words.anchor for words in before} == {words.anchor for words in behind}:
             what = "rel"
         shown = behind or before
         return Change(
             what,
-            history.url,
-            target,
+            source,
+            url_of(pair.target),
             _anchors(shown),
             " | ".join(words.rel for words in shown),
             _anchors(before) if what == "anchor" else None,
             self._index.domains.are_one(*pair),
-            encode_time(self._since(history, target, behind)),
+            encode_time(at),
         )
 
     def _since(self, history: PageHistory, target: str, words: Sequence[Words]) -> int:
@@ -282,6 +322,18 @@ class _Comparison:
                 break
             at = held.first
         return at
+
+
+def _first_links(notes: Sequence[CaptureNote], span: _Span) -> int | None:
+    """Returns when a page came to have its first links, which it still has.
+
+    None where it had others before, in the time or behind it; then its versions must be looked at.
+    """
+    if not notes or notes[-1].time > span.until or identity_at(notes, span.since) != NO_LINKS:
+        return None
+    inside = [note for note in notes if note.time > span.since]
+    identities = {links_identity(note) for note in inside}
+    return inside[0].time if len(identities) == 1 else None
 
 
 def _text(seconds: int | None) -> str | None:

@@ -19,16 +19,24 @@ import msgspec
 from webtable.links.cells import Words
 from webtable.pages import schema
 from webtable.pages.bounded import Explained
+from webtable.pages.cells import NO_LINKS
 from webtable.pages.history import CaptureNote, counting
 from webtable.pages.table import PageTable
 from webtable.pages.writing import LINKS, LINKS_OF, history_of, links_identity
 from webtable.store.scan import ALL_VERSIONS, Get
 
-__all__ = ["NOT_KEPT", "Held", "Kept", "PageHistory", "Past", "identity_at", "words_for"]
+__all__ = [
+    "NOT_KEPT",
+    "Held",
+    "Kept",
+    "PageHistory",
+    "Past",
+    "identity_at",
+    "words_for",
+]
 
 _CAPTURES = schema.CAPTURES.encode()
 _STATUS = b"metadata:status_code"
-_NO_LINKS = "-"
 _REMEMBERED = 4_096
 _REMEMBERED_BYTES = 8 * 1024 * 1024
 _FEW_VERSIONS = 3
@@ -218,7 +226,7 @@ class Past:
         moved = []
         for at, notes in enumerate(self.notes(urls)):
             identity = identity_at(notes, second)
-            if identity == _NO_LINKS:
+            if identity == NO_LINKS:
                 answer.append(())
             else:
                 answer.append(now[at])
@@ -288,7 +296,7 @@ def _taken_at(notes: Sequence[CaptureNote], second: int) -> CaptureNote | None:
 def identity_at(notes: Sequence[CaptureNote], second: int) -> str:
     """Returns whose links a page had at a second; two that are equal are the same links."""
     taken = _taken_at(notes, second)
-    return _NO_LINKS if taken is None else links_identity(taken)
+    return NO_LINKS if taken is None else links_identity(taken)
 
 
 def _held(notes: Sequence[CaptureNote], versions: dict[int, str]) -> list[Held]:
@@ -302,7 +310,7 @@ def _held(notes: Sequence[CaptureNote], versions: dict[int, str]) -> list[Held]:
         if at < 0 or versions[times[at]] != identity:
             joins = False
             continue
-        version = None if identity == _NO_LINKS else times[at]
+        version = None if identity == NO_LINKS else times[at]
         if joins and found[-1].version == version:
             found[-1] = found[-1]._replace(last=note.time)
         else:

@@ -23,7 +23,7 @@ from webtable.store.filters import ColumnPaginationFilter, ColumnRangeFilter, Fi
 from webtable.store.model import RawCell
 from webtable.store.scan import Get
 
-__all__ = ["Kind", "LinkReader", "Source", "batches", "lines_of"]
+__all__ = ["Kind", "LinkReader", "Source", "batches", "growing_batches", "lines_of"]
 
 Kind: TypeAlias = Literal["all", "internal", "external"]
 """Which links: all, those from pages of the same domain, or those from others."""
@@ -33,6 +33,7 @@ T = TypeVar("T")
 _LEAST, _FIRST, _MOST = 8, 32, 1_024
 _PIECE_BYTES = 65_536
 _MOST_AT_ONCE = 128
+_INLINKS = (schema.INLINK[:-1],)
 
 
 class Source(NamedTuple):
@@ -80,28 +81,41 @@ class LinkReader:
                     yield Source(source, *decode_inlink(value))
 
     def first_sources(self, uris: Sequence[bytes], most: int) -> list[list[Source]]:
-        """Returns the first pages that link to each of some pages, read together.
-
-        There may be fewer than `most`, where others do not link any more.
-        """
-        shards = range(self._index.shards)
-        piece = ColumnPaginationFilter(most, 0)
-        rows = [shard_row(b"p:", uri, shard) for uri in uris for shard in shards]
-        columns = (schema.INLINK[:-1],)
-        found = self._index.table.get_many([Get(row, columns, filter=piece) for row in rows])
-        answer: list[list[Source]] = []
-        for at in range(0, len(rows), len(shards)):
-            cells = [c for row in found[at : at + len(shards)] if row for c in row.raw_cells]
-            self.explained.entries += len(cells)
-            cells.sort(key=lambda cell: cell[0])
-            answer.append(
-                [
-                    Source(column[len(schema.INLINK) :], *decode_inlink(value))
-                    for column, _, value, _ in cells[:most]
-                    if value != GONE
-                ]
-            )
+        """Returns the first pages that link to each of some pages, read together."""
+        answer: list[list[Source]] = [[] for _ in uris]
+        waiting = dict.fromkeys(range(len(uris)), b"")
+        size = most
+        while waiting:
+            pieces = self._pieces([(uris[at], low) for at, low in waiting.items()], size)
+            more: dict[int, bytes] = {}
+            for at, (cells, end) in zip(waiting, pieces, strict=True):
+                live = (cell for cell in cells if cell[2] != GONE)
+                for column, _, value, _ in itertools.islice(live, most - len(answer[at])):
+                    answer[at].append(Source(column[len(schema.INLINK) :], *decode_inlink(value)))
+                if end is not None and len(answer[at]) < most:
+                    more[at] = end
+            # Behind those that do not link any more; the more there were, the more may follow.
+            waiting, size = more, min(size * 2, _MOST)
         return answer
+
+    def _pieces(
+        self, starts: Sequence[tuple[bytes, bytes]], size: int
+    ) -> Iterator[tuple[list[RawCell], bytes | None]]:
+        """Yields the next links to each page from a source on, and where they go on, if they do."""
+        shards = self._index.shards
+        gets = [
+            Get(shard_row(b"p:", uri, shard), _INLINKS, filter=_piece(size, low, b""))
+            for uri, low in starts
+            for shard in range(shards)
+        ]
+        found = self._index.table.get_many(gets)
+        for at in range(0, len(gets), shards):
+            pieces = [row.raw_cells for row in found[at : at + shards] if row is not None]
+            self.explained.entries += sum(map(len, pieces))
+            end = min((piece[-1][0] for piece in pieces if len(piece) == size), default=None)
+            cells = [cell for piece in pieces for cell in piece if end is None or cell[0] <= end]
+            cells.sort(key=lambda cell: cell[0])
+            yield cells, None if end is None else end[len(schema.INLINK) :] + b"\0"
 
     def is_named(self, uri: bytes) -> bool:
         """Whether a page links to one, or did once."""
@@ -216,6 +230,14 @@ def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
     rest = iter(items)
     while batch := list(itertools.islice(rest, min(size, _MOST_AT_ONCE))):
         yield batch
+
+
+def growing_batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    """Yields items in lists of so many, then more and more, for who may need all of them."""
+    rest = iter(items)
+    while batch := list(itertools.islice(rest, size)):
+        yield batch
+        size = max(size, min(2 * size, _MOST_AT_ONCE))
 
 
 def lines_of(stored: bytes) -> Iterator[str]:

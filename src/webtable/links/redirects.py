@@ -152,11 +152,11 @@ def _described(
     uris = [uri_of(page.url) for page in pages]
     chains = _follow(index, pages, reader.explained)
     counts = reader.counts(uris)
-    firsts = reader.first_sources(uris, _SHOWN_LINKS)
+    firsts = reader.first_sources(uris, _SHOWN_LINKS) if kind == "all" else []
     items = []
     for at, (chain, status, is_loop) in enumerate(chains):
-        sources: Iterable[Source] = firsts[at]
-        if kind != "all" or len(firsts[at]) < min(counts[at], _SHOWN_LINKS):
+        sources: Iterable[Source] = firsts[at] if firsts else ()
+        if kind != "all":
             sources = reader.sources(uris[at], kind=kind, most=_SHOWN_LINKS)
         links = list(itertools.islice(_through(index, uris[at], sources), _SHOWN_LINKS))
         url, end = pages[at].url, chain[-1]
@@ -175,11 +175,14 @@ def _follow(
     index: LinkIndex, pages: Sequence[Page], explained: Explained
 ) -> list[tuple[list[str], int | None, bool]]:
     """Returns the chain of each page, the status of its end, and whether it is a circle."""
-    known = {page.url: _Hop(page.status, page.redirect) for page in pages}
+    known: dict[str, _Hop | None] = {page.url: _Hop(page.status, page.redirect) for page in pages}
     chains = [[page.redirect] for page in pages]
     for _ in range(MAX_HOPS):
-        asked = [chain[-1] for chain in chains if chain[-1] not in known]
-        known.update(_hops(index, list(dict.fromkeys(asked)), explained))
+        asked = dict.fromkeys(chain[-1] for chain in chains if chain[-1] not in known)
+        if not asked:
+            break
+        known.update(asked)
+        known.update(_hops(index, list(asked), explained))
         for page, chain in zip(pages, chains, strict=True):
             if len(chain) < MAX_HOPS and not _is_circle(page.url, chain):
                 hop = known.get(chain[-1])

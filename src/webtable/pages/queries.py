@@ -280,7 +280,8 @@ class Questions:
                 start = max(start, after_key(after))
         hits = self._hits(name, KeyRange(start, stop), reverse=reverse)
         # With nothing to sort out afterwards, no more rows are read than are shown.
-        most = Scan(limit=limit + 1) if is_wanted is None and limit > 0 else None
+        wanted = max(limit, 0) + 1
+        most = Scan(limit=wanted if is_wanted is None else None, batch_rows=wanted)
         checked = self._pages.rows.check_hits(name, hits, scan=most)
         skip = self._skip
 

@@ -177,13 +177,17 @@ class IndexedTable(IndexHome):
         where: Callable[[Hit], bool] | None = None,
         scan: Scan | None = None,
     ) -> Found:
-        """Yields those hits whose rows agree, with the rows; see `find`. `scan`: for its limit."""
+        """Yields those hits whose rows agree, with the rows; see `find`.
+
+        Of `scan` the limit counts, and `batch_rows` for how many rows are read to begin with.
+        """
         if self.state(name) == "building":
             raise StaleIndex(
                 f"index '{name}' of table '{self.name}' is being built",
                 hint="it can be read once upkeep.build has gone through",
             )
-        wanted = Wanted(tuple(columns), where, None if scan is None else scan.limit)
+        limit, first = (None, None) if scan is None else (scan.limit, scan.batch_rows)
+        wanted = Wanted(tuple(columns), where, limit, first)
         return Found(self, self.index(name), iter(found), wanted)
 
     def lookup(self, name: str, key: bytes, *, columns: Sequence[bytes] = ()) -> Hit | None:

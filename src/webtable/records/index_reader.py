@@ -25,6 +25,8 @@ class Wanted(NamedTuple):
     columns: tuple[bytes, ...] = ()
     where: Callable[[Hit], bool] | None = None
     limit: int | None = None
+    first: int | None = None
+    """Of how many hits to read the rows at once to begin with, where that is few."""
 
 
 class ReadCounts(msgspec.Struct):
@@ -104,7 +106,7 @@ class Found(Iterator[Hit]):
     def _checked(self, candidates: Iterator[Hit]) -> Generator[Hit, None, None]:
         counts, limit = self.counts, self._wanted.limit
         shown: set[bytes] = set()
-        size = _FIRST_BATCH
+        size = min(self._wanted.first or _FIRST_BATCH, _FIRST_BATCH)
         while limit is None or counts.shown < limit:
             left = size if limit is None else min(size, limit - counts.shown)
             batch = self._next_batch(candidates, left, shown)

@@ -32,6 +32,7 @@ from webtable.store.rocks.filtering.rules import Rule
 from webtable.store.rocks.filtering.whole_rows import WholeRows, plain_pieces
 from webtable.store.rocks.keys import escape, row_end
 from webtable.store.rocks.visibility import current_ms
+from webtable.store.rocks.walking import WHOLE, piece_of, walk
 from webtable.store.rocks.writer import Encoder, check_mutation, holds, needs_read
 from webtable.store.scan import Get, Scan
 from webtable.store.schema import TableSchema
@@ -86,7 +87,15 @@ class RocksEngine(Engine):
                 if get.versions != 1 or get.time_range is not None:
                     view = reader.View(get.versions, get.time_range)
                 if get.filter is not None:
-                    cells = self._read_filtered(reads, view, get.row, as_filter(get.filter))
+                    filter = as_filter(get.filter)
+                    piece = found = None
+                    if seeker is not None and reads[0].wanted is None:
+                        piece = piece_of(filter)
+                    if piece is not None and view.is_simple(reads[0].family):
+                        found = walk(reads[0].family, seeker, escape(get.row) + b"\x00", piece)
+                    if found is None:
+                        found = self._read_filtered(reads, view, get.row, filter)
+                    cells = found
                 else:
                     cells = self._read_row(reads, view, get.row, seeker)
                 rows.append(Row(get.row, cells) if cells else None)
@@ -118,9 +127,15 @@ class RocksEngine(Engine):
             read = reads[0]
             family, wanted = read
             found = None
-            if view is reader.NEWEST and wanted is not None:
+            if wanted is None:
+                if view.is_simple(family):
+                    found = walk(family, seeker, prefix, WHOLE)
+            elif view is reader.NEWEST:
                 found = reader.read_newest(family, wanted, seeker, prefix)
-            return reader.read_columns(read, view, seeker, prefix) if found is None else found
+            if found is not None:
+                return found
+            if wanted is not None:
+                return reader.read_columns(read, view, seeker, prefix)
         bounds = ReadOptions()
         bounds.set_iterate_upper_bound(row_end(prefix))
 
@@ -448,10 +463,8 @@ class RocksEngine(Engine):
 
 
 def _seeker(reads: Sequence[reader.FamilyRead]) -> Any:
-    """Returns an iterator for a read of named columns of one family, None for any other."""
-    if len(reads) == 1 and reads[0].wanted is not None:
-        return reads[0].family.rocks.iter()
-    return None
+    """Returns an iterator for a read of one family, None for any other."""
+    return reads[0].family.rocks.iter() if len(reads) == 1 else None
 
 
 def _joined(results: Sequence[Row | None]) -> Row | None:
