@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import webtable
+from webtable import Table
 from webtable.links import schema
 from webtable.links.graph import LinkIndex
 from webtable.links.reading import LinkReader, growing_batches
@@ -22,10 +24,9 @@ def linked(index: LinkIndex, chance: random.Random) -> None:
     """Writes links to pages, of which most sources do not link there any more."""
     for uri in URIS:
         for shard in range(index.shards):
+            states = (b"-", b"-", b"+\tx")
             sources = {
-                b"inlinks:org.s%04d/" % chance.randrange(9_999): chance.choice(
-                    (b"-", b"-", b"+\tx")
-                )
+                b"inlinks:org.s%04d/" % chance.randrange(9_999): chance.choice(states)
                 for _ in range(chance.choice((0, 3, 40, 200)))
             }
             if sources:
@@ -42,10 +43,13 @@ def test_first_sources_are_those_of_a_whole_read(
         linked(index, random.Random(shards))
         reader = LinkReader(index, Explained())
         calls = []
-        get_many = type(index.table).get_many
-        monkeypatch.setattr(
-            type(index.table), "get_many", lambda *a, **b: calls.append(1) or get_many(*a, **b)
-        )
+        get_many = Table.get_many
+
+        def counted(*arguments: Any, **options: Any) -> Any:
+            calls.append(arguments)
+            return get_many(*arguments, **options)
+
+        monkeypatch.setattr(Table, "get_many", counted)
         found = reader.first_sources(URIS, 10)
         assert len(calls) < 8  # one for all pages at a time
         assert found == [list(reader.sources(uri))[:10] for uri in URIS]
