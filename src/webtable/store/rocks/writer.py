@@ -184,32 +184,18 @@ class Encoder:
             self._clear(table, prefix, put)
 
     def _spread(self, table: OpenTable, spreads: Sequence[Spread]) -> None:
-        """Adds columns of many rows, sorted: RocksDB takes cells in order at a third of the cost.
-
-        Of a key only the row is made for each cell.
-        """
+        """Adds columns of many rows, sorted: cells in order cost RocksDB a third."""
         families: dict[bytes, list[Spread]] = {}
         for spread in spreads:
             families.setdefault(spread.column.partition(b":")[0], []).append(spread)
         for name, mine in families.items():
             family, cells = table.family(name), dict[bytes, bytes]()
-            is_tagged = family.notes.is_tagged
             for spread in mine:
-                before, qualifier = escape(spread.before), escape(spread.column[len(name) + 1 :])
-                middle = b"%b\x00%b\x00" % (escape(spread.after), qualifier)
-                end = middle + encode_suffix(spread.timestamp, TAGGED if is_tagged else _PUT)
-                gone = middle + encode_suffix(spread.timestamp, CellType.DELETE_COLUMN)
-                for row, value in spread.values.items():
-                    key = before + (escape(row) if b"\x00" in row or b"\x01" in row else row)
-                    if value is None:
-                        cells[key + gone] = b""
-                    elif type(value) is bytes:
-                        cells[key + end] = encode_tagged(value) if is_tagged else value
-                    else:
-                        check_mutation(table, Put(row, {spread.column: value}))
-            self.batch.set_default_column_family(family.handle)
+                _spread_cells(table, family, spread, cells)
+            batch = self.batch
+            batch.set_default_column_family(family.handle)
             for key in sorted(cells):
-                self.batch[key] = cells[key]
+                batch[key] = cells[key]
 
     def _clear(self, table: OpenTable, prefix: bytes, put: Put) -> None:
         timestamp = self._put_ms if put.timestamp is None else put.timestamp
@@ -292,6 +278,31 @@ class Encoder:
             self._put_cell(table, prefix, cell, ttl_ms)
             results.append(cell)
         return Row(row, sorted(results, key=lambda cell: cell[0].partition(b":")[::2]))
+
+
+def _spread_cells(
+    table: OpenTable, family: OpenFamily, spread: Spread, cells: dict[bytes, bytes]
+) -> None:
+    """Adds the cells of a spread, key → value. Of a key only the row is made for each."""
+    values, timestamp, is_tagged = spread.values, spread.timestamp, family.notes.is_tagged
+    before, qualifier = escape(spread.before), escape(spread.column.partition(b":")[2])
+    middle = b"%b\x00%b\x00" % (escape(spread.after), qualifier)
+    end = middle + encode_suffix(timestamp, TAGGED if is_tagged else _PUT)
+    names = b"".join(values)
+    is_plain = not (is_tagged or b"\x00" in names or b"\x01" in names)
+    if is_plain and {*map(type, values.values())} == {bytes}:
+        keys = [before + row + end for row in values]
+        cells.update(zip(keys, values.values(), strict=True))  # type: ignore[arg-type]
+        return
+    gone = middle + encode_suffix(timestamp, CellType.DELETE_COLUMN)
+    for row, value in values.items():
+        key = before + escape(row)
+        if value is None:
+            cells[key + gone] = b""
+        elif type(value) is bytes:
+            cells[key + end] = encode_tagged(value) if is_tagged else value
+        else:
+            check_mutation(table, Put(row, {spread.column: value}))
 
 
 def _own_ttl(table: OpenTable, prefix: bytes, column: bytes, timestamp: int) -> int | None:
