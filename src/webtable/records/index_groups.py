@@ -12,6 +12,7 @@ readers pass over it, `verify` removes it. Where there are atomic commits the ma
 
 from __future__ import annotations
 
+import bisect
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
@@ -20,13 +21,15 @@ from msgspec.structs import replace
 from webtable.records.index_home import IndexHome
 from webtable.records.index_model import MARK, MARKS_FAMILY, Index, state_setting
 from webtable.records.index_plan import Plan
+from webtable.store.filters import MultiRowRangeFilter, RowRange
 from webtable.store.mutation import Delete, Mutation, Put
-from webtable.store.scan import Scan
+from webtable.store.scan import Scan, prefix_end
 
 __all__ = ["add_marks", "commit_marks", "group_of", "marked", "new_marks", "put_mark", "sizes"]
 
 _FAMILY = MARKS_FAMILY.encode()
 _PAIR = 2
+_FEW = 8
 
 
 def group_of(key: bytes, row: bytes) -> bytes:
@@ -80,8 +83,12 @@ def add_marks(home: IndexHome, index: Index) -> None:
 # On a cluster
 
 
-def new_marks(home: IndexHome, plans: Iterable[Plan]) -> list[tuple[str, Mutation]]:
-    """Returns the marks that attempts need, whose entries are put and whose rows are not."""
+def new_marks(home: IndexHome, plans: Sequence[Plan]) -> list[tuple[str, Mutation]]:
+    """Returns the marks that attempts need, whose entries are put and whose rows are not.
+
+    A group that has a mark gets another one without a look at its entries, which may be many: the
+    one that is there may be about to be removed.
+    """
     marks: list[tuple[str, Mutation]] = []
     for table, index in home.grouped.items():
         added = [
@@ -90,13 +97,35 @@ def new_marks(home: IndexHome, plans: Iterable[Plan]) -> list[tuple[str, Mutatio
             for where, put in plan.put_entries
             if where == table
         ]
-        groups = list(dict.fromkeys(group for group, _, _ in added))
-        asked = [(group, _PAIR) for group in groups]
-        found = dict(zip(groups, _keys(home, index, asked), strict=True))
+        groups = sorted({group for group, _, _ in added})
+        known = home.store.table(table).get_many(groups, (MARK,))
+        unmarked = [group for group, mark in zip(groups, known, strict=True) if mark is None]
+        found = _first_keys(home, index, unmarked)
         for group, key, number in added:
-            if any(other != key for other in found[group]):
+            if group not in found or any(other != key for other in found[group]):
                 marks.append((table, Put(group, {MARK: b""}, timestamp=number)))
     return marks
+
+
+def _first_keys(home: IndexHome, index: Index, groups: Sequence[bytes]) -> dict[bytes, list[bytes]]:
+    """Returns keys of entries of some groups without marks; more than one where there are more."""
+    is_ready = index.name in home.ready
+    if len(groups) <= _FEW or not is_ready or not home.store.capabilities.cluster:
+        asked = [(group, _PAIR) for group in groups]
+        return dict(zip(groups, _keys(home, index, asked), strict=True))
+    # Without marks they have few entries: one call a region reads those of all groups in it.
+    ranges = tuple(RowRange(group, prefix_end(group)) for group in groups)
+    scan = Scan(
+        start=groups[0],
+        stop=prefix_end(groups[-1]),
+        columns=(index.family.encode(),),
+        filter=MultiRowRangeFilter(ranges),
+        ordered=False,
+    )
+    found: dict[bytes, list[bytes]] = {group: [] for group in groups}
+    for row in home.store.table(index.table).scan(scan):
+        found[groups[bisect.bisect_right(groups, row.key) - 1]].append(row.key)
+    return found
 
 
 # In one atomic commit
