@@ -144,11 +144,16 @@ def info_of(facts: Mapping[bytes, bytes]) -> PageInfo:
     return PageInfo(title, charset, canonical, robots)
 
 
+_COLUMN = {
+    column.partition(b":")[2].decode(): column for column in (*_COLUMNS, b"metadata:inlinks")
+}
+
+
 def page_of(row_key: bytes, facts: Mapping[bytes, bytes]) -> Page | None:
     """Returns the page that a row is; None where its metadata has no URL."""
 
     def text(name: str) -> str:
-        return facts.get(f"metadata:{name}".encode(), b"").decode()
+        return facts.get(_COLUMN[name], b"").decode()
 
     if not text("url"):
         return None
