@@ -137,6 +137,50 @@ def test_captures_in_any_order_give_the_same_page_on_a_cluster(
     _same_in_any_order(pages, history, data)
 
 
+def _only_told(each: NewCapture) -> NewCapture:
+    """A capture as a file tells of it that has no bodies, and other words for the links."""
+    assert each.info is not None
+    info = each.info._replace(
+        title="hearsay", links="https://hearsay.example/\t\thearsay", link_count=1
+    )
+    return NewCapture(each.url, each.note._replace(is_told=True), None, info)
+
+
+@pytest.mark.parametrize("others", [[], [(1, "b")], [(3, "a")], [(1, "a"), (3, "c")]])
+def test_a_body_may_come_after_what_was_told_of_it(
+    others: list[tuple[int, str]], pages: PageTable
+) -> None:
+    found = []
+    for comes_first in (False, True):
+        url = new_url()
+        whole = capture(url, 2, "a")
+        pages.store_captures([capture(url, *other) for other in others])
+        for each in [_only_told(whole), whole] if comes_first else [whole, _only_told(whole)]:
+            pages.store_captures([each])
+        content = pages.content(url, BEGIN + 2)
+        assert content is not None
+        assert content[1] == BODIES["a"]
+        found.append((told(pages, url), pages.links(url, BEGIN + 2)))
+    assert found[0] == found[1]
+    assert found[0][1] is not None
+    assert "hearsay" not in str(found[0])
+
+
+def test_what_was_told_is_there_until_the_body_comes(pages: PageTable) -> None:
+    url = new_url()
+    only = _only_told(capture(url, 1, "a"))
+    assert pages.store_captures([only]) == ["new"]
+    assert pages.store_captures([only]) == ["unchanged"]
+    page = pages.page(url)
+    assert page is not None
+    assert page.title == "hearsay"
+    # A later capture with that body makes the earlier one whole.
+    pages.store_captures([capture(url, 3, "a")])
+    content = pages.content(url, BEGIN + 1)
+    assert content is not None
+    assert content[1] == BODIES["a"]
+
+
 def _expected(history: list[NewCapture], second: int) -> tuple[CaptureNote, bytes | None] | None:
     notes = [each.note for each in history if each.note.time <= BEGIN + second]
     if not notes:

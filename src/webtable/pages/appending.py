@@ -55,7 +55,7 @@ def append(
         times = [each.time for each in notes]
         if newest.time >= note.time or len(set(times)) < len(times):
             return None
-        if any(each.is_revisit for each in notes):
+        if any(each.waits_for_body for each in notes):
             return None
     notes.append(note)
     whose = note.digest if note.is_ok else NO_LINKS

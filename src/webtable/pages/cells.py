@@ -5,8 +5,9 @@ Numbers are decimal, times `YYYY-MM-DDTHH:MM:SSZ`. A capture is one cell of the 
     captures:20260901120000_sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ
         = kind TAB status TAB size TAB type TAB redirect TAB Last-Modified
 
-The qualifier sorts by time, then digest, which is the order of captures. `kind` is `response` or
-`revisit`. On-disk: changing this needs a new format version. Frozen by tests/pages/test_cells.py.
+The qualifier sorts by time, then digest, which is the order of captures. `kind` is `response`,
+`revisit`, or `told` where a file without bodies (WAT) told of it. On-disk: changing this needs a
+new format version. Frozen by tests/pages/test_cells.py.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ NO_LINKS = "-"
 
 _TIME = re.compile(r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)Z")
 _STAMP = re.compile(r"(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)")
-_KINDS = ("response", "revisit")
+_KINDS = ("response", "revisit", "told")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]+")
 
 
@@ -77,7 +78,7 @@ def _stamp(seconds: int) -> str:
 def encode_note(note: CaptureNote) -> bytes:
     """Returns the value of a capture's cell."""
     header = "" if note.last_modified is None else encode_time(note.last_modified)
-    kind = _KINDS[note.is_revisit]
+    kind = _KINDS[1 if note.is_revisit else 2 * note.is_told]
     media_type = _CONTROL.sub(" ", note.type)
     fields = (kind, str(note.status), str(note.size), media_type, note.redirect, header)
     return "\t".join(fields).encode()
@@ -101,7 +102,8 @@ def decode_note(qualifier: bytes, value: bytes) -> CaptureNote:
             media_type,
             redirect,
             decode_time(header) if header else None,
-            bool(_KINDS.index(kind)),
+            kind == "revisit",
+            _KINDS.index(kind) == 2,
         )
     except ValueError as exc:
         raise CorruptData(

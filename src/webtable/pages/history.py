@@ -39,6 +39,7 @@ class CaptureNote(NamedTuple):
         redirect: where it redirects to, a canonical URL or nothing.
         last_modified: what the header said, in seconds; None where it said nothing valid.
         is_revisit: whether it came without a body, as a reference to one.
+        is_told: whether a file only told of it (WAT), and its body may come with another.
     """
 
     time: int
@@ -49,6 +50,12 @@ class CaptureNote(NamedTuple):
     redirect: str
     last_modified: int | None
     is_revisit: bool
+    is_told: bool = False
+
+    @property
+    def waits_for_body(self) -> bool:
+        """Whether it came without its body, which something else may bring."""
+        return self.is_revisit or self.is_told
 
     @property
     def is_ok(self) -> bool:
@@ -74,7 +81,8 @@ class RowHistory(NamedTuple):
 def rank(note: CaptureNote) -> tuple[object, ...]:
     """Says which of two captures with one time and one digest is kept: the greater one."""
     header = -1 if note.last_modified is None else note.last_modified
-    return not note.is_revisit, note.status, note.size, note.type, note.redirect, header
+    kind = not note.is_revisit, not note.is_told
+    return *kind, note.status, note.size, note.type, note.redirect, header
 
 
 def counting(notes: Iterable[CaptureNote]) -> list[CaptureNote]:

@@ -58,6 +58,7 @@ def _note(capture: Capture) -> CaptureNote:
         capture.location,
         capture.last_modified,
         is_revisit,
+        "body-absent" in capture.notes,
     )
 
 

@@ -257,6 +257,14 @@ class _Attempt:
         told = sorted(self._new, key=lambda capture: capture.body is not None)
         self._infos = {c.note.digest: c.info for c in told if c.info is not None}
         self._puts: dict[int, dict[bytes, bytes]] = {}
+        # A body came of which only the links were told: it says itself what they are.
+        self._confirmed = {
+            c.note.time: c.note.digest
+            for c in self._new
+            if c.info is not None
+            and not c.note.waits_for_body
+            and history.links.get(c.note.time) == c.note.digest
+        }
 
     def change(self) -> Change | None:
         """Returns what to do to the row."""
@@ -293,7 +301,7 @@ class _Attempt:
         new.update(
             note.time
             for note in self._counting
-            if note.is_revisit and note.digest in brought and note.digest not in known
+            if note.waits_for_body and note.digest in brought and note.digest not in known
         )
         puts = versions_to_put(
             self._counting,
@@ -325,9 +333,10 @@ class _Attempt:
     def _put_links(self) -> None:
         stored = self._history.links
         brought = {*self._bodies, *self._infos}
-        for time, whose in self._times(stored, schema.OUTLINKS, links_identity, brought):
+        times = dict(self._times(stored, schema.OUTLINKS, links_identity, brought))
+        for time, whose in {**times, **self._confirmed}.items():
             links, count = "", 0
-            if whose in stored.values():
+            if whose in stored.values() and time not in self._confirmed:
                 at = max(each for each, identity in stored.items() if identity == whose)
                 links = self._write.stored(self._state.row, LINKS, at).decode()
                 count = int(self._write.stored(self._state.row, LINK_COUNT, at) or 0)
@@ -349,7 +358,7 @@ class _Attempt:
         known = {*history.links.values(), holds}
         stored_now = {v[LINKS_OF].decode(): v[LINKS].decode() for v in put.values()}
         earlier = [text for whose, text in stored_now.items() if text and whose not in known]
-        if not is_new and holds == was:
+        if not is_new and holds == was and visible_at(newest.time, versions) not in self._confirmed:
             return LinksChange(self._write.url, None, earlier) if earlier else None
         links = ""
         if holds not in (None, NO_LINKS):
