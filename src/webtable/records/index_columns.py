@@ -6,6 +6,7 @@ indexes that do not depend on them. What is stored is what `Writer` would store.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
@@ -26,7 +27,7 @@ class ColumnWriter:
 
     Args:
         home: the rows, in a store with atomic commits.
-        changes: the columns that may change. No unique index looks at them.
+        changes: the columns that may change. No unique or grouped index looks at them.
         reads: what else to read, for those who decide.
     """
 
@@ -37,9 +38,9 @@ class ColumnWriter:
         for index in home.indexes.values():
             if index.columns and set(index.columns).isdisjoint(changes):
                 continue
-            if not index.columns or index.is_unique:
+            if not index.columns or index.is_unique or index.is_grouped:
                 raise InvalidRequest(
-                    f"index '{index.name}' is unique, or looks at whole rows",
+                    f"index '{index.name}' is unique or grouped, or looks at whole rows",
                     hint="write whole rows of such tables",
                 )
             self._indexes.append(index)
@@ -57,10 +58,10 @@ class ColumnWriter:
         self, states: Sequence[RowState], changes: Sequence[Columns | None]
     ) -> tuple[list[int | None], list[tuple[str, Write]]]:
         """Returns the new revisions of rows, None where nothing changes, and what to write."""
-        home = self._home
+        home, name = self._home, self._home.name
         home.check_states()
         now_ms, token = home.clock.now_ms(), home.new_token()
-        cells = _Cells()
+        cells: _Cells = defaultdict(dict)
         revisions: list[int | None] = []
         for state, change in zip(states, changes, strict=True):
             if change is None:
@@ -71,16 +72,17 @@ class ColumnWriter:
             revisions.append(number)
             for column, value in change.items():
                 # As in `Plan`: what is deleted has the old revision at most.
-                at = number if value is not None else number - 1
-                cells.of(home.name, column, at)[row] = value
-            cell = number.to_bytes(8, "big") + token
-            cells.of(home.name, home.revision_column, number)[row] = cell
+                cells[name, column, number - (value is None)][row] = value
+            cells[name, home.revision_column, number][row] = number.to_bytes(8, "big") + token
             if self._indexes:
                 self._move_entries(cells, state, change, number)
-        return revisions, cells.writes()
+        return revisions, [
+            (table, Spread(column, values, timestamp=timestamp))
+            for (table, column, timestamp), values in cells.items()
+        ]
 
     def _move_entries(self, cells: _Cells, state: RowState, change: Columns, number: int) -> None:
-        home, row = self._home, state.row
+        home, row, at = self._home, state.row, state.revision.number
         facts = {c: v for c, v in {**state.facts, **change}.items() if v is not None}
         for index in self._indexes:
             # An index that is being built, or whose entries expire, may lack what the row had.
@@ -92,30 +94,11 @@ class ColumnWriter:
             for entry in new:
                 if puts_all or entry not in old:
                     index.check_entry(entry, row)
-                    cells.of(table, column + entry.cover, number)[entry.key] = row
+                    cells[table, column + entry.cover, number][entry.key] = row
             for entry in old:
                 if entry not in new:
-                    at = state.revision.number
-                    cells.of(table, column + entry.cover, at)[entry.key] = None
+                    cells[table, column + entry.cover, at][entry.key] = None
 
 
-class _Cells:
-    """Cells of many rows, those of one column and timestamp together."""
-
-    def __init__(self) -> None:
-        self._gathered: dict[tuple[str, bytes, int], dict[bytes, bytes | None]] = {}
-
-    def of(self, table: str, column: bytes, timestamp: int) -> dict[bytes, bytes | None]:
-        """Returns row → value of one column."""
-        key = table, column, timestamp
-        found = self._gathered.get(key)
-        if found is None:
-            found = self._gathered[key] = {}
-        return found
-
-    def writes(self) -> list[tuple[str, Write]]:
-        """Returns all of them."""
-        return [
-            (table, Spread(column, values, timestamp=timestamp))
-            for (table, column, timestamp), values in self._gathered.items()
-        ]
+_Cells: TypeAlias = defaultdict[tuple[str, bytes, int], dict[bytes, bytes | None]]
+"""(table, column, timestamp) → row → value."""
