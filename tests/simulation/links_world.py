@@ -10,6 +10,7 @@ import random
 from collections.abc import Callable, Sequence
 
 from tests.links.naive import differences
+from tests.simulation.pages_world import wanted
 from tests.simulation.world import Faults, World
 from webtable.errors import CheckFailed, RetryableError, WebTableError
 from webtable.links import schema as links_schema
@@ -178,6 +179,39 @@ class LinksWorld:
             report = verify(rows)
             if not report.is_tidy:
                 raise LinksBroken(f"after repair: {report}")
+
+
+class OfferedLinks(LinksWorld):
+    """A schedule in which loaders ask which bodies are needed, of pages that seldom change."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(seed)
+        self.bodies["b"] = self.bodies["c"] = self.bodies["a"]
+        self.captures = [_said(self._capture()) for _ in range(6)]
+
+    def load(self, pages: PageTable, keeper: LinkKeeper) -> None:
+        """A loader: some captures, or all, mostly in their order."""
+        chance = self.chance
+        order = chance.sample(self.captures, chance.randrange(1, len(self.captures) + 1))
+        if chance.random() < 0.7:
+            order.sort(key=lambda each: each.note.time)
+        while order:
+            size = chance.randrange(1, len(order) + 1)
+            if some := wanted(pages, order[:size]):
+                pages.store_captures(some)
+            order = order[size:]
+            if chance.random() < 0.3:
+                keeper.settle(is_last=True)
+
+
+def _said(capture: NewCapture) -> NewCapture:
+    """Returns a capture of which it is known what its headers said; most say the same."""
+    digest = "d" if capture.note.digest == "d" else "a"
+    status = 404 if capture.note.status == 404 else 200
+    note = capture.note._replace(digest=digest, status=status, redirect="")
+    if capture.info is None:
+        return capture._replace(note=note)
+    return capture._replace(note=note, info=capture.info._replace(said=""))
 
 
 class CrowdedLinks(LinksWorld):

@@ -17,7 +17,7 @@ from webtable.pages.table import PageTable
 from webtable.records.index_rules import REPAIR_AGE_MS
 from webtable.records.upkeep import verify
 
-__all__ = ["PagesBroken", "PagesWorld", "play_pages"]
+__all__ = ["PagesBroken", "PagesWorld", "play_pages", "wanted"]
 
 BEGIN = 1_788_264_000
 SECONDS = 4
@@ -78,7 +78,7 @@ class PagesWorld:
             size = self.chance.randrange(1, len(order) + 1)
             some = order[:size]
             if self.chance.choice((False, True)):
-                some = _wanted(pages, some)
+                some = wanted(pages, some)
             pages.store_captures(some)
             order = order[size:]
 
@@ -131,10 +131,10 @@ class PagesWorld:
         return pages.page(url), pages.captures(url), contents, links
 
 
-def _wanted(pages: PageTable, captures: list[NewCapture]) -> list[NewCapture]:
+def wanted(pages: PageTable, captures: list[NewCapture]) -> list[NewCapture]:
     """Offers captures, each page's first one, and returns those whose bodies are needed."""
     first = {each.url: each for each in reversed(captures)}
-    offered = [Offered(each.url, each.note, "") for each in first.values()]
+    offered = [Offered(each.url, each.note, "") for each in first.values() if each.body is not None]
     taken = {
         (each.url, each.note.time, each.note.digest)
         for each, links in zip(offered, pages.take_offered(offered), strict=True)

@@ -12,12 +12,13 @@ from tests.simulation.links_world import (
     LeftBehind,
     LinksWorld,
     MovingCounts,
+    OfferedLinks,
     SlowLinks,
     play_links,
 )
 
 SOAK = bool(os.environ.get("WEBTABLE_SOAK"))
-KINDS = [ChangingWords, CrowdedLinks, LeftBehind, MovingCounts, SlowLinks]
+KINDS = [ChangingWords, CrowdedLinks, LeftBehind, MovingCounts, OfferedLinks, SlowLinks]
 
 
 def test_schedules_keep_the_link_promise() -> None:
