@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from webtable.errors import BatchError, StaleIndex, WebTableError
 from webtable.records.index_groups import marked
-from webtable.records.index_home import IndexHome
+from webtable.records.index_home import IndexHome, commit_lock
 from webtable.records.index_model import (
     Change,
     Decide,
@@ -36,7 +36,7 @@ from webtable.records.index_model import (
     RowState,
 )
 from webtable.records.index_reader import Found, Wanted, hits, hits_of_many
-from webtable.records.index_writer import Also, Before, Writer, commit_lock
+from webtable.records.index_writer import Also, Before, Writer
 from webtable.store.mutation import Durability
 from webtable.store.scan import Scan
 

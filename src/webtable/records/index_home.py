@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import threading
+import weakref
 from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 
@@ -17,9 +19,22 @@ from webtable.store.model import Row
 from webtable.store.scan import Get
 from webtable.store.store import Store
 
-__all__ = ["IndexHome"]
+__all__ = ["IndexHome", "commit_lock"]
 
 _STATES_MS = 10_000  # how long a writer goes by what it knows of the states of indexes
+
+# One process writes to an embedded store, so a lock in this process keeps writers apart.
+_locks: weakref.WeakKeyDictionary[Store, threading.RLock] = weakref.WeakKeyDictionary()
+_locks_lock = threading.Lock()
+
+
+def commit_lock(store: Store) -> threading.RLock:
+    """Returns the lock under which indexed rows of an embedded store are read and written."""
+    lock = _locks.get(store)
+    if lock is None:
+        with _locks_lock:
+            lock = _locks.setdefault(store, threading.RLock())
+    return lock
 
 
 class IndexHome:
@@ -80,6 +95,7 @@ class IndexHome:
         self.ready: set[str] = set()
         self._checked_ms: int | None = None
         self.table = store.table(table)
+        self.lock = commit_lock(store)
 
     # Tables and states
 

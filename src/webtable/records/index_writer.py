@@ -8,8 +8,6 @@ revision; and that nothing is pending any more. Whoever dies on the way leaves g
 from __future__ import annotations
 
 import contextlib
-import threading
-import weakref
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
@@ -38,7 +36,6 @@ from webtable.store.mutation import (
     Write,
     check_durability,
 )
-from webtable.store.store import Store
 
 if TYPE_CHECKING:
     from webtable.records import planning
@@ -59,29 +56,22 @@ Before: TypeAlias = Callable[[Sequence[RowState]], None]
 _ATTEMPTS = 1000
 _CHUNK = 500  # rows under way at a time on a cluster
 
-# One process writes to an embedded store, so a lock in this process keeps writers apart.
-_locks: weakref.WeakKeyDictionary[Store, threading.RLock] = weakref.WeakKeyDictionary()
-_locks_lock = threading.Lock()
-
-
-def commit_lock(store: Store) -> threading.RLock:
-    """Returns the lock under which indexed rows of an embedded store are read and written."""
-    lock = _locks.get(store)
-    if lock is None:
-        with _locks_lock:
-            lock = _locks.setdefault(store, threading.RLock())
-    return lock
-
 
 class Writer:
     """Writes rows of one indexed table. Holds nothing between calls."""
 
     def __init__(self, home: IndexHome) -> None:
         self._home = home
-        self.claims = Claims(home)
-        self._lock = commit_lock(home.store)
+        self._lock = home.lock
         self._durability: Durability = "wal"
         self.before: Before | None = None
+
+    @property
+    def claims(self) -> Claims:
+        """What takes and frees claims of unique indexes."""
+        claims = Claims(self._home)
+        claims.durability = self._durability
+        return claims
 
     def write(
         self,
@@ -95,7 +85,7 @@ class Writer:
             InvalidRequest: there is something for the same commit, and no atomic commits, or
                 what was acknowledged could be lost, and with it an entry and not its row.
         """
-        self._durability = self.claims.durability = check_durability(durability)
+        self._durability = check_durability(durability)
         self._home.check_states()
         if self._home.store.capabilities.atomic_commits:
             return self._commit(items, also)

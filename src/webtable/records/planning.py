@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from webtable.records import index_rules as rules
-from webtable.records.index_cells import decode_revision
+from webtable.records.index_cells import REVISION_BYTES, decode_revision
 from webtable.records.index_model import Change
 from webtable.store.checks import MAX_ROW_BYTES
 from webtable.store.model import MAX_TIMESTAMP, CellType, Row
@@ -62,6 +62,7 @@ def plan_puts(
     name, indexes = home.name, list(home.indexes.values())
     revision_column, pending_column = home.revision_column, home.pending_column
     new_revision, new_token = rules.new_revision, home.new_token
+    from_bytes = int.from_bytes
     revisions: list[Any] = []
     writes: list[tuple[str, Mutation]] = []
     for position in range(len(items)):
@@ -77,7 +78,9 @@ def plan_puts(
                 return None
             cell = old.pop(revision_column, None)
             if cell is not None:
-                old_number = decode_revision(cell).number
+                # As `decode_revision` does it, which says what is wrong where something is.
+                whole = len(cell) == REVISION_BYTES
+                old_number = from_bytes(cell[:8], "big") if whole else decode_revision(cell).number
         number = new_revision(now_ms, old_number)
         if number >= MAX_TIMESTAMP:
             return None

@@ -58,10 +58,10 @@ class IndexedWriter:
 
     def put(self, puts: Sequence[Put], durability: Durability) -> None:
         """Stores records and moves their entries."""
-        last = {put.row: put for put in puts}
-        if len(last) == 1:
-            self._indexed.write(*_change(puts[-1]), durability=durability)
+        if len(puts) == 1:
+            self._indexed.write(*_change(puts[0]), durability=durability)
         else:
+            last = {put.row: put for put in puts}
             changes = (_change(put) for put in last.values())
             self._indexed.write_many(changes, durability=durability)
 

@@ -386,17 +386,28 @@ class RocksEngine(Engine):
         with self._translated:
             by_table: dict[str, list[Write]] = {}
             for name, mutation in writes:
-                by_table.setdefault(name, []).append(mutation)
-            opened = {name: self._writable_table(name) for name in by_table}
+                if name in by_table:
+                    by_table[name].append(mutation)
+                else:
+                    by_table[name] = [mutation]
+            opened = [(self._writable_table(name), by_table[name]) for name in by_table]
             with self._database.commits:
                 encoder = Encoder(self._read_column, self._admin, current_ms())
-                results: list[Row | None] = [None] * len(writes)
-                if not all(encoder.add_blind(opened[name], by_table[name]) for name in by_table):
-                    _refuse_repeated_reads(writes)
-                    encoder = Encoder(self._read_column, self._admin, current_ms())
-                    results = [encoder.add(opened[name], mutation) for name, mutation in writes]
+                for table, mutations in opened:
+                    if not encoder.add_blind(table, mutations):
+                        return self._commit_reading(writes, durability)
                 self._database.write(encoder.batch, durability)
-            return results
+            return [None] * len(writes)
+
+    def _commit_reading(
+        self, writes: Sequence[tuple[str, Write]], durability: Durability
+    ) -> list[Row | None]:
+        """Commits mutations of which some depend on what is stored."""
+        _refuse_repeated_reads(writes)
+        encoder = Encoder(self._read_column, self._admin, current_ms())
+        results = [encoder.add(self._writable_table(name), mutation) for name, mutation in writes]
+        self._database.write(encoder.batch, durability)
+        return results
 
     # Tables
 
