@@ -71,13 +71,12 @@ def test_no_more_is_read_than_is_shown(pages: PageTable) -> None:
     assert verify(pages.rows).is_clean
 
 
-def test_pages_are_shown_up_to_a_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("webtable.pages.queries.MOST_DUPLICATES", 5)
+def test_pages_are_shown_up_to_a_number(tmp_path: Path) -> None:
     with webtable.open(str(tmp_path / "store")) as store:
         pages = PageTable.create(store, parse, profile="archive")
         pages.store_captures([made(f"https://a.com/{n}", 0, b"same") for n in range(9)])
         pages.store_captures([made(f"https://b.com/{n}", 0, b"other") for n in range(5)])
-        answer = Questions(pages).duplicates()
+        answer = Questions(pages).duplicates(most=5)
         numbers = sorted((len(each.pages), each.is_truncated) for each in answer.items)
         assert numbers == [(5, False), (5, True)]
         assert answer.explained.rows == 11

@@ -27,7 +27,7 @@ from webtable.cli.page_answers import (
 from webtable.links.reports import linking_pages
 from webtable.pages.page import Page
 from webtable.pages.parsing import parse_stored
-from webtable.pages.queries import Answer, Questions
+from webtable.pages.queries import MOST_DUPLICATES, Answer, Questions
 from webtable.pages.table import PageTable
 from webtable.pages.urls import typed_url
 
@@ -118,18 +118,36 @@ def linking_to(
 
 
 @report.command(short_help="Groups of pages with the same body.")
+@click.option(
+    "--most",
+    metavar="N",
+    type=click.IntRange(min=2),
+    default=MOST_DUPLICATES,
+    show_default=True,
+    help="Show at most N pages of each group.",
+)
 @store_option
 @format_option
 @answer_options
-def duplicates(location: str, form: Format, limit: int, after: bytes | None, explain: bool) -> None:
+def duplicates(
+    most: int, location: str, form: Format, *, limit: int, after: bytes | None, explain: bool
+) -> None:
     """Groups of pages with the same body."""
     with open_for_reading(location) as store:
         asked = Questions(PageTable.open(store, parse_stored))
-        answer = asked.duplicates(limit=limit, after=cursor(after))
+        answer = asked.duplicates(most=most, limit=limit, after=cursor(after))
     items = [
-        {"digest": group.digest, "pages": [each.url for each in group.pages]}
+        {
+            "digest": group.digest,
+            "pages": [each.url for each in group.pages],
+            "truncated": group.is_truncated,
+        }
         for group in answer.items
     ]
     explain_answer(answer, explain)
-    columns = (Column("digest", "DIGEST"), Column("pages", "PAGES"))
+    columns = (
+        Column("digest", "DIGEST"),
+        Column("pages", "PAGES"),
+        Column("truncated", "TRUNCATED"),
+    )
     print_items(items, columns, form, next_key=shown(answer.next), go_on="--after")

@@ -24,8 +24,8 @@ from webtable.store.scan import Scan
 
 __all__ = ["MOST_DUPLICATES", "Answer", "Duplicates", "Explained", "Questions"]
 
-MOST_DUPLICATES = 1_000
-"""How many pages with the same body are shown of each."""
+MOST_DUPLICATES = 100
+"""How many pages with the same body are shown of each, unless more are asked for."""
 
 _METADATA = b"metadata"
 _HTML = ("text/html", "application/xhtml+xml")
@@ -38,7 +38,7 @@ class Duplicates(msgspec.Struct):
     """Pages with the same body.
 
     Attributes:
-        pages: by row key, `MOST_DUPLICATES` at most.
+        pages: by row key, as many as were asked for at most.
         is_truncated: whether there are more.
     """
 
@@ -148,16 +148,21 @@ class Questions:
             after,
         )
 
-    def duplicates(self, *, limit: int = 20, after: str | None = None) -> Answer[Duplicates]:
+    def duplicates(
+        self, *, most: int = MOST_DUPLICATES, limit: int = 20, after: str | None = None
+    ) -> Answer[Duplicates]:
         """Returns the groups of pages that have the same body, which is not empty, by digest.
 
         Reads the entries of these alone. In a store made before it was marked which pages have the
         same body it reads the whole index, until that is built anew.
+
+        Args:
+            most: how many pages to show of each group.
         """
         explained = Explained(index=DIGESTS)
         start, skip = after_key(after), 0
         if self._pages.rows.index(DIGESTS).is_grouped:
-            pieces = self._marked_pieces(start, limit + 1)
+            pieces = self._marked_pieces(start, limit + 1, most + 1)
         else:
             explained.is_whole_index, skip = True, self._skip
             hits = self._hits(DIGESTS, KeyRange(start, b"\xff"), reverse=False)
@@ -167,21 +172,21 @@ class Questions:
         def found() -> Iterator[tuple[str, Duplicates]]:
             for piece in pieces:
                 read.append(self._pages.rows.check_hits(DIGESTS, piece))
-                yield from _duplicates(read[-1], skip)
+                yield from _duplicates(read[-1], skip, most)
 
         answer = bounded(found(), limit, explained)
         explained.entries = sum(checked.counts.entries for checked in read)
         explained.rows = sum(checked.counts.rows for checked in read)
         return answer
 
-    def _marked_pieces(self, start: bytes, size: int) -> Iterator[Iterator[Hit]]:
-        """Yields the entries of so many marked groups at a time, of those behind a key."""
+    def _marked_pieces(self, start: bytes, size: int, most: int) -> Iterator[Iterator[Hit]]:
+        """Yields so many entries of so many marked groups at a time, of those behind a key."""
         rows = self._pages.rows
         marked = (group for group in rows.marked(DIGESTS, start) if group != _EMPTY_BODY)
         while groups := list(itertools.islice(marked, size)):
             scans = [Scan(prefix=group, batch_rows=_FEW) for group in groups]
             streams = rows.hits_of_many(DIGESTS, scans)
-            each = (itertools.islice(stream, MOST_DUPLICATES + 1) for stream in streams)
+            each = (itertools.islice(stream, most) for stream in streams)
             yield itertools.chain.from_iterable(each)
 
     # By looking at every page
@@ -317,7 +322,7 @@ def _is_good_html(page: Page) -> bool:
     return 200 <= page.status <= 299 and page.type in _HTML
 
 
-def _duplicates(checked: Found, skip: int) -> Iterator[tuple[str, Duplicates]]:
+def _duplicates(checked: Found, skip: int, most: int) -> Iterator[tuple[str, Duplicates]]:
     """Yields the groups among pages in the order of their digests, with cursors."""
     pages = (
         (hit.key[skip:].decode("latin-1"), page_of(hit.row, hit.found.values()))
@@ -328,8 +333,7 @@ def _duplicates(checked: Found, skip: int) -> Iterator[tuple[str, Duplicates]]:
     for digest, group in itertools.groupby(known, key=lambda pair: pair[1].digest):
         keys, same = zip(*group, strict=True)
         if len(same) > 1:
-            most = list(same[:MOST_DUPLICATES])
-            yield keys[-1], Duplicates(digest, most, len(same) > len(most))
+            yield keys[-1], Duplicates(digest, list(same[:most]), len(same) > most)
 
 
 def _groups(hits: Iterator[Hit], skip: int) -> Iterator[Hit]:
