@@ -62,16 +62,10 @@ class Writer:
 
     def __init__(self, home: IndexHome) -> None:
         self._home = home
+        self.claims = Claims(home)
         self._lock = home.lock
         self._durability: Durability = "wal"
         self.before: Before | None = None
-
-    @property
-    def claims(self) -> Claims:
-        """What takes and frees claims of unique indexes."""
-        claims = Claims(self._home)
-        claims.durability = self._durability
-        return claims
 
     def write(
         self,
@@ -85,7 +79,7 @@ class Writer:
             InvalidRequest: there is something for the same commit, and no atomic commits, or
                 what was acknowledged could be lost, and with it an entry and not its row.
         """
-        self._durability = check_durability(durability)
+        self._durability = self.claims.durability = check_durability(durability)
         self._home.check_states()
         if self._home.store.capabilities.atomic_commits:
             return self._commit(items, also)
