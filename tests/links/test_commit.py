@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -13,6 +13,8 @@ import webtable
 from tests.links.naive import differences
 from webtable.errors import StorageError
 from webtable.links import schema
+from webtable.links import verify as verify_of_links
+from webtable.links.compare import Finding
 from webtable.links.graph import LinkIndex
 from webtable.links.keeper import LinkKeeper
 from webtable.links.rebuild import rebuild
@@ -250,3 +252,25 @@ def test_random_histories(store: Store, seed: int) -> None:
         if chance.random() < 0.1:
             kept = Kept(store, clock)
     kept.check()
+
+
+def test_verify_sees_that_a_number_went_and_came_back(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = Kept(store)
+    kept.store(capture(A, 0, f"{B} b"))
+    kept.check()
+    look, report = verify_of_links.still_so, verify_of_links.LinkReport()
+
+    def look_between(index: LinkIndex, waiting: Sequence[Finding]) -> list[Finding]:
+        kept.store(capture(A, 1))
+        seen = look(index, waiting)
+        kept.store(capture(A, 2, f"{B} b"))
+        kept.keeper.drain()
+        return seen
+
+    monkeypatch.setattr(verify_of_links, "still_so", look_between)
+    findings = verify_of_links._Findings(kept.index, report, repair=False)
+    findings.tell(Finding("incount", schema.uri_of(B), "0 of links to it, not 1"))
+    findings.flush()
+    assert (report.differences, report.under_way) == (0, 1)
