@@ -228,6 +228,7 @@ def test_the_cell_is_frozen() -> None:
         (NOTE, (BEGIN, None), ""),
         (NOTE._replace(status=301), (BEGIN, BEGIN), ""),
         (NOTE._replace(is_revisit=True), (BEGIN, BEGIN), ""),
+        (NOTE._replace(is_told=True), (BEGIN, BEGIN), ""),
     ],
 )
 def test_what_is_not_whole_is_not_held(

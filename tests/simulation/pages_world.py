@@ -6,6 +6,7 @@ what one undisturbed load in order makes of it, and its indexes are right.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 
 from tests.simulation.world import World
@@ -132,9 +133,13 @@ class PagesWorld:
 
 
 def wanted(pages: PageTable, captures: list[NewCapture]) -> list[NewCapture]:
-    """Offers captures, each page's first one, and returns those whose bodies are needed."""
-    first = {each.url: each for each in reversed(captures)}
-    offered = [Offered(each.url, each.note, "") for each in first.values() if each.body is not None]
+    """Offers the captures of pages that have one, and returns those whose bodies are needed."""
+    times = Counter([each.url for each in captures])
+    offered = [
+        Offered(each.url, each.note, "")
+        for each in captures
+        if each.body is not None and times[each.url] == 1
+    ]
     taken = {
         (each.url, each.note.time, each.note.digest)
         for each, links in zip(offered, pages.take_offered(offered), strict=True)

@@ -81,6 +81,8 @@ class Keeping(NamedTuple):
 
     def is_safe(self, body: str, links: str, fetched: int) -> bool:
         """Whether versions are so young that neither has expired, or is to be written again."""
+        if self.body_seconds is None and self.links_seconds is None:
+            return True
         at = max(self.now, fetched)
         return all(
             seconds is None or at - decode_time(text) <= seconds / 2
@@ -102,7 +104,7 @@ def encode_held(
         said: what its headers said; None where that is not known.
     """
     body, links = versions
-    if said is None or body is None or links is None or newest.is_revisit or not newest.is_ok:
+    if said is None or body is None or links is None or newest.waits_for_body or not newest.is_ok:
         return b""
     header = "" if newest.last_modified is None else encode_time(newest.last_modified)
     times = map(encode_time, (body, links, since))
@@ -135,7 +137,7 @@ def repeat(capture: Offered, facts: Mapping[bytes, bytes], keeping: Keeping) -> 
         or note.type.encode() != facts.get(_TYPE)
         or capture.url.encode() != facts.get(_URL)
         or not note.is_ok
-        or note.is_revisit
+        or note.waits_for_body
     ):
         return None
     fetched, was = encode_time(note.time), facts[_FETCHED].decode()

@@ -263,6 +263,8 @@ class _Attempt:
             for c in self._new
             if c.info is not None
             and not c.note.waits_for_body
+            and c.note in self._counting
+            and c.note.is_ok
             and history.links.get(c.note.time) == c.note.digest
         }
 
