@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
@@ -93,15 +93,18 @@ class Questions:
         after: str | None = None,
     ) -> Answer[Page]:
         """Returns the pages that changed from one day up to another, the newest first."""
-        index, before = "webtable_time_idx", b""
+        index, before, salts = "webtable_time_idx", b"", _SALTS
         is_wanted: Callable[[Page], bool] | None = None
         if domain:
             index = "webtable_domain_idx"
             registered = self._pages.suffixes.registered_domain(domain)
             before = f"{reversed_host(registered)}_".encode()
+            salts = (self._pages.keys.host_ranges(registered)[0].start[: self._skip],)
             is_wanted = lambda page: is_under(page.url, domain)  # noqa: E731
         bounds = KeyRange(before + since.encode(), before + (until.encode() or b":"))
-        return self._by_index(index, bounds, limit, after, is_wanted=is_wanted, reverse=True)
+        return self._by_index(
+            index, bounds, limit, after, is_wanted=is_wanted, reverse=True, salts=salts
+        )
 
     def outdated(self, before: str, *, limit: int = 20, after: str | None = None) -> Answer[Page]:
         """Returns the pages that did not change since a day, the oldest first."""
@@ -276,6 +279,7 @@ class Questions:
         *,
         is_wanted: Callable[[Page], bool] | None = None,
         reverse: bool = False,
+        salts: Sequence[bytes] = _SALTS,
     ) -> Answer[Page]:
         start, stop = bounds
         if after is not None:
@@ -283,7 +287,7 @@ class Questions:
                 stop = min(stop, after.encode("latin-1"))
             else:
                 start = max(start, after_key(after))
-        hits = self._hits(name, KeyRange(start, stop), reverse=reverse)
+        hits = self._hits(name, KeyRange(start, stop), reverse=reverse, salts=salts)
         # With nothing to sort out afterwards, no more rows are read than are shown.
         wanted = max(limit, 0) + 1
         most = Scan(limit=wanted if is_wanted is None else None, batch_rows=wanted)
@@ -301,8 +305,13 @@ class Questions:
         answer.explained.rows = checked.counts.rows
         return answer
 
-    def _hits(self, name: str, bounds: KeyRange, *, reverse: bool) -> Iterator[Hit]:
-        """Yields the entries of a range of keys without their salts, of all salts in one order."""
+    def _hits(
+        self, name: str, bounds: KeyRange, *, reverse: bool, salts: Sequence[bytes] = _SALTS
+    ) -> Iterator[Hit]:
+        """Yields the entries of a range of keys without their salts, of all salts in one order.
+
+        A domain has one salt: who asks for the pages of one names it.
+        """
         start, stop = bounds
         if stop <= start:
             return iter(())
@@ -312,7 +321,7 @@ class Questions:
         # A few entries of each salt are enough for most answers.
         scans = [
             Scan(start=salt + start, stop=salt + stop, reverse=reverse, batch_rows=_FEW)
-            for salt in _SALTS
+            for salt in salts
         ]
         each = rows.hits_of_many(name, scans)
         return heapq.merge(*each, key=lambda hit: hit.key[3:], reverse=reverse)
