@@ -32,7 +32,7 @@ from webtable.store.rocks.filtering.rules import Rule
 from webtable.store.rocks.filtering.whole_rows import WholeRows, plain_pieces
 from webtable.store.rocks.keys import escape, row_end
 from webtable.store.rocks.visibility import current_ms
-from webtable.store.rocks.walking import WHOLE, piece_of, walk
+from webtable.store.rocks.walking import WHOLE, walk, walk_filtered
 from webtable.store.rocks.writer import Encoder, check_mutation, holds, needs_read
 from webtable.store.scan import Get, Scan
 from webtable.store.schema import TableSchema
@@ -88,11 +88,9 @@ class RocksEngine(Engine):
                     view = reader.View(get.versions, get.time_range)
                 if get.filter is not None:
                     filter = as_filter(get.filter)
-                    piece = found = None
+                    found = None
                     if seeker is not None and reads[0].wanted is None:
-                        piece = piece_of(filter)
-                    if piece is not None and view.is_simple(reads[0].family):
-                        found = walk(reads[0].family, seeker, escape(get.row) + b"\x00", piece)
+                        found = walk_filtered(reads[0].family, view, seeker, get.row, filter)
                     if found is None:
                         found = self._read_filtered(reads, view, get.row, filter)
                     cells = found
@@ -386,10 +384,7 @@ class RocksEngine(Engine):
         with self._translated:
             by_table: dict[str, list[Write]] = {}
             for name, mutation in writes:
-                if name in by_table:
-                    by_table[name].append(mutation)
-                else:
-                    by_table[name] = [mutation]
+                by_table.setdefault(name, []).append(mutation)
             opened = [(self._writable_table(name), by_table[name]) for name in by_table]
             with self._database.commits:
                 encoder = Encoder(self._read_column, self._admin, current_ms())
