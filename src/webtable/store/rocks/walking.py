@@ -14,7 +14,7 @@ from webtable.store.model import MAX_TIMESTAMP, CellType, RawCell
 from webtable.store.rocks.catalog import OpenFamily
 from webtable.store.rocks.keys import SUFFIX_BYTES, escape
 
-__all__ = ["WHOLE", "Piece", "piece_of", "walk"]
+__all__ = ["WHOLE", "Piece", "piece_of", "walk", "walk_filtered"]
 
 _PUT = int(CellType.PUT)
 _PUT_BYTE = 255 - _PUT
@@ -93,6 +93,16 @@ def walk(family: OpenFamily, seeker: Any, prefix: bytes, piece: Piece) -> list[R
         seeker.next()
     seeker.status()
     return cells
+
+
+def walk_filtered(
+    family: OpenFamily, view: Any, seeker: Any, row: bytes, filter: Filter
+) -> list[RawCell] | None:
+    """Returns what a filter leaves of a row, if that is a piece; None where rules must be asked."""
+    piece = piece_of(filter)
+    if piece is None or not view.is_simple(family):
+        return None
+    return walk(family, seeker, escape(row) + b"\x00", piece)
 
 
 def _may_be_hidden(seeker: Any, prefix: bytes) -> bool:
