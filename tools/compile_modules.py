@@ -43,6 +43,7 @@ MODULES = (
     HotModule("webtable.links", "lines"),
     HotModule("webtable.records", "planning"),
     HotModule("webtable.records", "rows"),
+    HotModule("webtable.store.hbase", "calls"),
     HotModule("webtable.store.hbase", "codec"),
     HotModule("webtable.store.hbase", "frames"),
     HotModule("webtable.store.hbase", "gets"),

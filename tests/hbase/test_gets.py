@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 import pytest
 
@@ -39,6 +41,17 @@ def _form(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setitem(globals(), "Connection", module.Connection)
     if request.param == "plain":
         monkeypatch.setattr(module, "gets", gets)
+
+
+@dataclass
+class Asked:
+    """A get as far as those who combine it look at it."""
+
+    id: int
+    region: bytes = b"a"
+    request: bytes = b"r"
+    seconds: float = LIMIT
+    is_taken_back: bool = False
 
 
 class Crowd:
@@ -312,3 +325,30 @@ def test_many_threads_read_their_own_rows_whatever_happens(
     proxy.close()
     assert wrong == []
     assert proxy.cuts > 0
+
+
+@pytest.mark.parametrize("form", ["plain", "compiled"])
+def test_gets_go_alone_for_a_while_where_calls_are_slow(form: str) -> None:
+    gets = form_of("webtable.store.hbase", "gets", form).Gets()
+    gets.overdue_seconds = LIMIT
+    ids = itertools.count(1)
+
+    def go() -> int:
+        """Returns how many gets go together of six that were held; 0 where they go alone."""
+        first = Asked(next(ids))
+        assert gets.at_once(first)
+        assert not any(gets.at_once(Asked(next(ids))) for _ in range(6))
+        gets.answered(first.id, 100)
+        assert gets.are_due()
+        call_id = next(ids)
+        assert gets.next_frame(iter([call_id]))
+        sent = gets.answered(call_id, 100)
+        gets.take_back_all()
+        return len(sent.calls) if sent else 0
+
+    gets.slow_seconds = LIMIT
+    assert {go() for _ in range(20)} == {3}
+    gets.slow_seconds = -1.0  # so each call is slow
+    found = [go() for _ in range(40)]
+    assert found[:4] == [3] * 4
+    assert 0 in found

@@ -5,6 +5,7 @@ cdef int CALLS_UNDER_WAY
 cdef int MOST_TOGETHER
 cdef double TOGETHER_BYTES
 cdef double SLOW_SECONDS
+cdef int SLOW_CALLS
 cdef double OVERDUE_SECONDS
 cdef double FIRST_PAUSE_SECONDS
 cdef double LAST_PAUSE_SECONDS
@@ -15,7 +16,7 @@ cdef class Gets:
     cdef object _held
     cdef dict _out
     cdef double _bytes
-    cdef double _pace
+    cdef int _slow
     cdef double _alone_until
     cdef double _pause
 

@@ -2,6 +2,7 @@
 cimport cython
 from cpython.exc cimport PyErr_CheckSignals
 from libc.errno cimport errno as c_errno
+from webtable.store.hbase._calls cimport Call as _Call
 
 cdef extern from "<sys/socket.h>":
     # Declared without `nogil`: who calls them keeps Python's lock.
@@ -14,32 +15,6 @@ cdef int _PEEK
 cdef int _NOTHING_YET
 cdef long long _BUFFER_BYTES
 cdef double IDLE_SECONDS
-
-cdef class Connection
-
-cdef class Call:
-    cdef readonly long long id
-    cdef public bytes request
-    cdef readonly bytes region
-    cdef readonly double seconds
-    cdef public bint is_taken_back
-    cdef readonly bint is_settled
-    cdef Connection _connection
-    cdef object _error
-    cdef bytes _frame
-    cdef object _row
-    cdef long long _body_at
-    cdef long long _block_bytes
-    cdef object _woken
-
-    cpdef wait_row(self, double timeout)
-    cdef bytes _settled_frame(self, double timeout)
-    cpdef begin_waiting(self)
-    cpdef sleep(self, double seconds)
-    cpdef wake(self)
-    cpdef answer(self, bytes frame, long long body_at, long long block_bytes)
-    cpdef answer_row(self, object row)
-    cpdef fail(self, object error)
 
 cdef class Connection:
     cdef readonly object server
@@ -59,15 +34,15 @@ cdef class Connection:
     cdef int _number
     cdef char[65536] _buffer
 
-    @cython.locals(call=Call, call_id=cython.longlong, body=bytes)
+    @cython.locals(call=_Call, call_id=cython.longlong, body=bytes)
     cpdef submit(self, str method, object request, double timeout, bytes cells=*)
-    @cython.locals(call=Call)
+    @cython.locals(call=_Call)
     cpdef get(self, bytes region, bytes message, double timeout)
-    cdef _enter(self, Call call, bint is_idle)
+    cdef _enter(self, _Call call, bint is_idle)
     @cython.locals(end=cython.double)
-    cpdef bint settle(self, Call call, double timeout) except -1
+    cpdef bint settle(self, _Call call, double timeout) except -1
     cpdef take_in(self)
-    cpdef abandon(self, Call call, double waited)
+    cpdef abandon(self, _Call call, double waited)
     @cython.locals(got=cython.longlong)
     cdef _check_alive(self)
     cdef _send_out(self, double timeout, bint is_reader)
@@ -80,14 +55,14 @@ cdef class Connection:
     cdef _read(self)
     @cython.locals(wanted=cython.longlong, got=cython.longlong)
     cdef bytes _receive(self)
-    @cython.locals(call=Call, answered=list)
+    @cython.locals(call=_Call, answered=list)
     cdef _wake_answered(self)
-    @cython.locals(call=Call)
-    cdef _stop_reading(self, Call reader)
-    @cython.locals(call=Call)
+    @cython.locals(call=_Call)
+    cdef _stop_reading(self, _Call reader)
+    @cython.locals(call=_Call)
     cdef _deliver(self, bytes frame)
-    @cython.locals(call=Call, outcomes=list)
-    cdef _share_out(self, object sent, bytes frame, long long body_at, long long block_bytes, object exception)
-    @cython.locals(call=Call)
+    @cython.locals(call=_Call)
+    cdef _share_out(self, object sent, object outcomes)
+    @cython.locals(call=_Call)
     cdef _break(self, object error, bint take_back=*)
     cdef _close_if_unused(self)

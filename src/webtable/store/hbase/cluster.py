@@ -20,7 +20,7 @@ from webtable.errors import StoreClosed
 from webtable.store.hbase.auth import identify
 from webtable.store.hbase.connection import Answer, Connection
 from webtable.store.hbase.location import Location
-from webtable.store.hbase.messages import region_field, sized
+from webtable.store.hbase.messages import answered_row, region_field, sized
 from webtable.store.hbase.meta import MetaTable, Place
 from webtable.store.hbase.names import Names
 from webtable.store.hbase.proto import base_pb2
@@ -33,9 +33,17 @@ from webtable.store.hbase.retry import (
     forgotten,
     is_untouched,
     remedy_for,
+    translate,
 )
 from webtable.store.hbase.tls import make_context
-from webtable.store.hbase.wire import CallTimedOut, ConnectFailed, Response, RpcError, Server
+from webtable.store.hbase.wire import (
+    AsBytes,
+    CallTimedOut,
+    ConnectFailed,
+    Response,
+    RpcError,
+    Server,
+)
 from webtable.store.model import Row
 
 __all__ = ["ADMIN", "CLIENT", "HBCK", "Cluster", "Connections", "RegionCall", "address_region"]
@@ -223,6 +231,9 @@ class Cluster:
     def get_row(self, table: bytes, row: bytes, message: bytes, attempts: Attempts) -> Row | None:
         """Reads a row from the server that has it, wherever it may go meanwhile.
 
+        What fails is tried again alone: of a get that went with others a server does not say
+        whether that is of any use.
+
         Args:
             message: the get, as `messages.get_bytes` makes it.
 
@@ -230,15 +241,20 @@ class Cluster:
             WebTableError: it could not be done.
         """
         deadline = attempts.deadline
-        while True:
-            place: Place | None = None
-            try:
-                place = self.regions.locate(table, row, deadline)
-                timeout = deadline.attempt()
-                connection = self.connections.to(place.server, CLIENT, timeout)
-                return connection.get(place.name, message, timeout)
-            except RpcError as exc:
-                self.recover(place, exc, attempts)
+        place: Place | None = None
+        try:
+            place = self.regions.locate(table, row, deadline)
+            timeout = deadline.attempt()
+            connection = self.connections.to(place.server, CLIENT, timeout)
+            return connection.get(place.name, message, timeout)
+        except RpcError as exc:
+            self.recover(place, exc, attempts)
+        call = RegionCall(table, row, "Get", sized(b"\x12", message), AsBytes)
+        answer = self.call_region(call, attempts)
+        try:
+            return answered_row(answer.message, answer.frame, answer.block_at)
+        except RpcError as exc:
+            raise translate(exc, attempts.table) from exc
 
     def recover(self, place: Place | None, error: RpcError, attempts: Attempts) -> Remedy:
         """Does what the failure of a call to a region asks for, and waits where it says so.

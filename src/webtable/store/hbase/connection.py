@@ -8,9 +8,11 @@ from webtable import compiled
 from webtable.store.hbase.wire import Answer
 
 if TYPE_CHECKING:
-    from webtable.store.hbase.pipe import Call, Connection
+    from webtable.store.hbase.calls import Call
+    from webtable.store.hbase.pipe import Connection
 else:
+    Call = compiled.load("webtable.store.hbase", "calls").Call
     _pipe = compiled.load("webtable.store.hbase", "pipe")
-    Call, Connection = _pipe.Call, _pipe.Connection
+    Connection = _pipe.Connection
 
 __all__ = ["Answer", "Call", "Connection"]

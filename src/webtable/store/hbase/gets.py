@@ -33,7 +33,7 @@ else:
     frames = compiled.load("webtable.store.hbase", "frames")
     requests = compiled.load("webtable.store.hbase", "requests")
 
-__all__ = ["COMPILED", "Asked", "Gets", "Sent", "body_of", "row_of", "rows_of"]
+__all__ = ["COMPILED", "Asked", "Gets", "Sent", "body_of", "outcomes", "row_of", "rows_of"]
 
 COMPILED = not __file__.endswith((".py", ".pyc"))
 """Whether this is machine code."""
@@ -42,6 +42,7 @@ CALLS_UNDER_WAY = 2
 MOST_TOGETHER = 32
 TOGETHER_BYTES = 1 << 18
 SLOW_SECONDS = 0.0005
+SLOW_CALLS = 4
 OVERDUE_SECONDS = 0.1
 FIRST_PAUSE_SECONDS = 0.2
 LAST_PAUSE_SECONDS = 5.0
@@ -86,7 +87,7 @@ class Gets:
         self._held: deque[Asked] = deque()
         self._out: dict[int, Sent] = {}
         self._bytes = 0.0
-        self._pace = 0.0
+        self._slow = 0
         self._alone_until = 0.0
         self._pause = FIRST_PAUSE_SECONDS
 
@@ -168,11 +169,14 @@ class Gets:
         self._bytes += (size / count - self._bytes) / 4
         if count > 1:
             now = monotonic()
-            self._pace += ((now - sent.at) / count - self._pace) / 4
-            if self._pace > self.slow_seconds:
-                self._go_alone(now)
-            else:
+            if now - sent.at <= self.slow_seconds * count:
+                self._slow = 0
                 self._pause = FIRST_PAUSE_SECONDS
+            else:
+                # One after the other: a pause of the server's memory makes two of them slow.
+                self._slow += 1
+                if self._slow >= SLOW_CALLS:
+                    self._go_alone(now)
         return sent
 
     def forget(self, pending: Mapping[int, object]) -> None:
@@ -211,7 +215,7 @@ class Gets:
     def _go_alone(self, now: float) -> None:
         self._alone_until = now + self._pause
         self._pause = min(self._pause * 2, LAST_PAUSE_SECONDS)
-        self._pace = 0.0
+        self._slow = 0
 
 
 def body_of(frame: bytes, body_at: int, block_bytes: int, server: Server) -> tuple[bytes, int]:
@@ -238,6 +242,17 @@ def row_of(frame: bytes, body_at: int, block_bytes: int, server: Server) -> Row 
     """
     message, block_at = body_of(frame, body_at, block_bytes, server)
     return answered_row(message, frame, block_at)
+
+
+def outcomes(
+    sent: Sent, frame: bytes, body_at: int, block_bytes: int, server: Server
+) -> Sequence[Row | RpcError | None]:
+    """Returns what became of each get of a call that was answered."""
+    try:
+        message, block_at = body_of(frame, body_at, block_bytes, server)
+        return rows_of(message, frame, block_at, sent.sizes, server)
+    except RpcError as exc:
+        return [exc.again() for _ in sent.calls]
 
 
 def rows_of(

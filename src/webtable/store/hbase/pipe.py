@@ -32,11 +32,9 @@ from webtable import compiled
 from webtable.errors import NotAuthenticated
 from webtable.store.hbase.auth import Identity
 from webtable.store.hbase.dialing import dial
-from webtable.store.hbase.proto import rpc_pb2
 from webtable.store.hbase.tls import TlsFailed
 from webtable.store.hbase.wire import (
     Answer,
-    CallTimedOut,
     ConnectFailed,
     ConnectionLost,
     NotHBase,
@@ -51,19 +49,24 @@ from webtable.store.hbase.wire import (
 from webtable.store.model import Row
 
 if TYPE_CHECKING:
-    from webtable.store.hbase import frames, gets
+    from webtable.store.hbase import calls, frames, gets
+    from webtable.store.hbase.calls import Call
 else:
+    calls = compiled.load("webtable.store.hbase", "calls")
     frames = compiled.load("webtable.store.hbase", "frames")
     gets = compiled.load("webtable.store.hbase", "gets")
 
-__all__ = ["COMPILED", "Call", "Connection"]
+__all__ = ["COMPILED", "Connection"]
 
 COMPILED = not __file__.endswith((".py", ".pyc"))
 """Whether this is machine code."""
 
 _compiled = COMPILED  # the same as a C variable
+if COMPILED and not calls.COMPILED:
+    raise ImportError("it knows calls in their compiled form only")
+_new_call = calls.Call
 _read_head, _request_frame = frames.read_head, frames.request_frame
-_body_of, _row_of, _rows_of = gets.body_of, gets.row_of, gets.rows_of
+_outcomes = gets.outcomes
 
 FATAL_CALL_ID = 0xFFFFFFFF
 SEND_TIMEOUT_SECONDS = 30
@@ -78,131 +81,6 @@ _AT_ONCE = int(socket.MSG_DONTWAIT)
 _PEEK = int(socket.MSG_PEEK | socket.MSG_DONTWAIT)
 _NOTHING_YET = errno.EAGAIN
 _BUFFER_BYTES = 1 << 16
-
-
-class Call:
-    """A call under way. One thread may wait for it, once."""
-
-    __slots__ = (
-        "_block_bytes",
-        "_body_at",
-        "_connection",
-        "_error",
-        "_frame",
-        "_row",
-        "_woken",
-        "id",
-        "is_settled",
-        "is_taken_back",
-        "region",
-        "request",
-        "seconds",
-    )
-
-    def __init__(
-        self,
-        connection: Connection,
-        call_id: int,
-        request: bytes,
-        region: bytes = b"",
-        seconds: float = 0.0,
-    ) -> None:
-        self.id = call_id
-        self.request = request  # the frame; of a get, the message
-        self.region = region
-        self.seconds = seconds
-        self.is_taken_back = False  # from the outbox, so nothing of it was sent
-        self.is_settled = False  # its answer has come, or will not come
-        self._connection = connection
-        self._error: RpcError | None = None
-        self._frame: bytes | None = None
-        self._row: Row | None = None
-        self._body_at = 0
-        self._block_bytes = 0
-        self._woken: threading.Lock | None = None
-
-    def wait(self, kind: type[M], timeout: float) -> Answer[M]:
-        """Returns the response, as `kind` reads it.
-
-        Raises:
-            RpcError: there is none.
-        """
-        frame = self._settled_frame(timeout)
-        assert frame is not None
-        server = self._connection.server
-        body, block_at = _body_of(frame, self._body_at, self._block_bytes, server)
-        try:
-            message = kind.FromString(body)
-        except DecodeError as exc:
-            raise NotHBase(f"unreadable answer: {exc}", server, maybe_applied=True) from exc
-        return Answer(message, frame, block_at)
-
-    def wait_row(self, timeout: float) -> Row | None:
-        """Returns the row that a get found.
-
-        Raises:
-            RpcError: there is no answer.
-        """
-        frame = self._settled_frame(timeout)
-        if frame is None:  # it came along with others
-            return self._row
-        return _row_of(frame, self._body_at, self._block_bytes, self._connection.server)
-
-    def _settled_frame(self, timeout: float) -> bytes | None:
-        if not self.is_settled and not self._connection.settle(self, timeout):
-            server = self._connection.server
-            waited = f"within {timeout:.1f} s" if timeout > 0 else "in the time that was left"
-            text = f"{server} did not answer {waited}"
-            raise CallTimedOut(text, server, maybe_applied=not self.is_taken_back)
-        if self._error is not None:
-            raise self._error
-        return self._frame
-
-    @property
-    def error(self) -> RpcError | None:
-        """Why there will be no answer, if that is known by now."""
-        return self._error
-
-    @property
-    def is_waited_for(self) -> bool:
-        """Whether a thread wants the answer by now."""
-        return self._woken is not None
-
-    def begin_waiting(self) -> None:
-        """Makes the call one that can be woken."""
-        self._woken = threading.Lock()
-        self._woken.acquire()
-
-    def sleep(self, seconds: float) -> None:
-        """Waits until it is woken, or until the time is up."""
-        assert self._woken is not None
-        self._woken.acquire(timeout=max(seconds, 0))
-
-    def wake(self) -> None:
-        """Lets the thread that waits look again; waking twice does nothing more."""
-        if self._woken is not None:
-            try:
-                self._woken.release()
-            except RuntimeError:
-                return
-
-    def answer(self, frame: bytes, body_at: int, block_bytes: int) -> None:
-        """Settles the call with a response; who waits for it is still to be woken."""
-        self._body_at = body_at
-        self._block_bytes = block_bytes
-        self._frame = frame
-        self.is_settled = True
-
-    def answer_row(self, row: Row | None) -> None:
-        """Settles a get whose answer came along with others, as `answer` does."""
-        self._row = row
-        self.is_settled = True
-
-    def fail(self, error: RpcError) -> None:
-        """Settles the call without a response."""
-        self._error = error
-        self.is_settled = True
-        self.wake()
 
 
 class Connection:
@@ -254,7 +132,7 @@ class Connection:
         """
         call_id = next(self._ids) & 0x7FFFFFFF
         body = request if isinstance(request, bytes) else request.SerializeToString()
-        call = Call(self, call_id, _request_frame(call_id, method, body, timeout, cells))
+        call = _new_call(self, call_id, _request_frame(call_id, method, body, timeout, cells))
         self._enter(call, not self._pending)
         self._outbox.append(call)
         self._send_out(timeout, is_reader=False)
@@ -268,7 +146,7 @@ class Connection:
         Raises:
             RpcError: there is no answer.
         """
-        call = Call(self, next(self._ids) & 0x7FFFFFFF, message, region, timeout)
+        call = _new_call(self, next(self._ids) & 0x7FFFFFFF, message, region, timeout)
         # Who just heard of the server need not look whether it is there; if not, a get may be lost.
         self._enter(call, not self._pending and monotonic() - self._heard_at > IDLE_SECONDS)
         request = self._gets.at_once(call)
@@ -515,7 +393,11 @@ class Connection:
         call_id, body_at, block_bytes, exception = _read_head(frame)
         sent = self._gets.answered(call_id, len(frame))
         if sent is not None and len(sent.calls) > 1:
-            self._share_out(sent, frame, body_at, block_bytes, exception)
+            if exception is None:
+                outcomes = _outcomes(sent, frame, body_at, block_bytes, self.server)
+            else:
+                outcomes = [remote_error(exception, self.server) for _ in sent.calls]
+            self._share_out(sent, outcomes)
             return
         call = self._pending.pop(call_id, None)
         if exception is not None:
@@ -529,23 +411,8 @@ class Connection:
             if call.is_waited_for:
                 self._answered.append(call)
 
-    def _share_out(
-        self,
-        sent: gets.Sent,
-        frame: bytes,
-        body_at: int,
-        block_bytes: int,
-        exception: rpc_pb2.ExceptionResponse | None,
-    ) -> None:
+    def _share_out(self, sent: gets.Sent, outcomes: Sequence[Row | RpcError | None]) -> None:
         """Gives each of the gets that went together what became of it."""
-        outcomes: Sequence[Row | RpcError | None]
-        try:
-            if exception is not None:
-                raise remote_error(exception, self.server)
-            body, block_at = _body_of(frame, body_at, block_bytes, self.server)
-            outcomes = _rows_of(body, frame, block_at, sent.sizes, self.server)
-        except RpcError as exc:
-            outcomes = [exc.again() for _ in sent.calls]
         for asked, outcome in zip(sent.calls, outcomes, strict=True):
             call = self._pending.pop(asked.id, None)
             if call is None:
