@@ -15,6 +15,7 @@ from webtable.errors import StorageError
 from webtable.links import schema
 from webtable.links import verify as verify_of_links
 from webtable.links.compare import Finding
+from webtable.links.confirm import still_so
 from webtable.links.graph import LinkIndex
 from webtable.links.keeper import LinkKeeper
 from webtable.links.rebuild import rebuild
@@ -260,7 +261,7 @@ def test_verify_sees_that_a_number_went_and_came_back(
     kept = Kept(store)
     kept.store(capture(A, 0, f"{B} b"))
     kept.check()
-    look, report = verify_of_links.still_so, verify_of_links.LinkReport()
+    look, report = still_so, verify_of_links.LinkReport()
 
     def look_between(index: LinkIndex, waiting: Sequence[Finding]) -> list[Finding]:
         kept.store(capture(A, 1))
