@@ -102,11 +102,10 @@ def new_url() -> str:
     return f"https://held{next(COUNTER)}.com/"
 
 
+@pytest.mark.parametrize("pages", ["rocks"], indirect=True)
 @given(st.lists(crawls(), min_size=2, max_size=8))
 @settings(deadline=None, max_examples=EXAMPLES)
 def test_cell_for_cell_as_with_bodies(pages: PageTable, captures: list[NewCapture]) -> None:
-    if not pages.store.capabilities.atomic_commits:
-        captures = captures[:3]
     plain, held = new_url(), new_url()
     for each in captures:
         # Without `said` nothing is ever held: every capture goes by the rules.
