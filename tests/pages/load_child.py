@@ -25,6 +25,11 @@ BATCH_CAPTURES = 20
 MOST_MARKED = 90
 
 
+def say(line: str) -> None:
+    # In one piece: who is killed between a line and its end would glue it to the next.
+    os.write(sys.stdout.fileno(), f"{line}\n".encode())
+
+
 def load(location: str, count: int, files: list[str]) -> None:
     batches.BATCH_CAPTURES = BATCH_CAPTURES
     counts._MOST_MARKED = MOST_MARKED
@@ -32,8 +37,8 @@ def load(location: str, count: int, files: list[str]) -> None:
         pages = PageTable.open(store, parse_stored)
         if INDEX_TABLE in store.tables():
             pages.hook = LinkKeeper(LinkIndex.open(pages))
-        loader = Loader(pages, workers=count, on_progress=lambda *_: print("stored", flush=True))
-        print(f"done {loader.load(files).captures}", flush=True)
+        loader = Loader(pages, workers=count, on_progress=lambda *_: say("stored"))
+        say(f"done {loader.load(files).captures}")
 
 
 def main() -> None:
@@ -43,9 +48,9 @@ def main() -> None:
         if not child:
             load(location, int(count), files)
             os._exit(0)
-        print(f"pid {child}", flush=True)
+        say(f"pid {child}")
         _, status = os.waitpid(child, 0)
-        print(f"ended {os.waitstatus_to_exitcode(status)}", flush=True)
+        say(f"ended {os.waitstatus_to_exitcode(status)}")
 
 
 if __name__ == "__main__":
