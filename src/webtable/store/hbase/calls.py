@@ -23,7 +23,7 @@ else:
 
 __all__ = ["COMPILED", "Call"]
 
-COMPILED = not __file__.endswith((".py", ".pyc"))
+COMPILED: bool = not __file__.endswith((".py", ".pyc"))
 """Whether this is machine code."""
 
 M = TypeVar("M", bound=Response)
