@@ -20,7 +20,7 @@ On-disk: changing this needs a new format version. Frozen by tests/links/test_ce
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from webtable import compiled
@@ -91,13 +91,15 @@ def decode_inlink(stored: bytes) -> Inlink:
         raise CorruptData(
             f"a link's cell does not decode: {stored!r:.60}", hint="rebuild the link index"
         )
-    return Inlink(True, tuple(_words(stored[1:].decode())))
+    text = stored[1:].decode()
+    if "\n" not in text:  # most pages link to another one once
+        return Inlink(True, (_words(text),))
+    return Inlink(True, tuple(map(_words, text.split("\n"))))
 
 
-def _words(text: str) -> Iterator[Words]:
-    for line in text.split("\n"):
-        rel, _, anchor = line.partition("\t")
-        yield Words(rel, anchor)
+def _words(line: str) -> Words:
+    rel, _, anchor = line.partition("\t")
+    return Words(rel, anchor)
 
 
 def encode_uris(uris: Iterable[bytes]) -> bytes:

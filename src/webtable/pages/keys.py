@@ -88,12 +88,16 @@ def from_key_form(form: str) -> str:
     'http://example.com:8080/'
     """
     slash = form.index("/")
-    origin, path = form[:slash], form[slash:]
+    return _from_origin(form[:slash]) + form[slash:]
+
+
+@lru_cache(4_096)
+def _from_origin(origin: str) -> str:
     inside = origin.rfind("]") + 1  # the colons of an IPv6 address are not ours
     host, *rest = (origin[:inside] + origin[inside:].replace(":", "\n")).split("\n")
     scheme = "http" if rest[:1] == ["http"] else "https"
     port = "".join(f":{each}" for each in rest if each != "http")
-    return f"{scheme}://{reversed_host(host)}{port}{path}"
+    return f"{scheme}://{reversed_host(host)}{port}"
 
 
 class KeyScheme(ABC):

@@ -68,9 +68,10 @@ def walk(family: OpenFamily, seeker: Any, prefix: bytes, piece: Piece) -> list[R
     cells: list[RawCell] = []
     columns, start = family.columns, len(prefix)
     previous, skipped = b"", 0
+    is_valid, next_key, go_on = seeker.valid, seeker.key, seeker.next
     seeker.seek(prefix + low)
-    while seeker.valid():
-        key = seeker.key()
+    while is_valid():
+        key = next_key()
         if not key.startswith(prefix):
             return cells
         end = len(key) - SUFFIX_BYTES
@@ -90,7 +91,7 @@ def walk(family: OpenFamily, seeker: Any, prefix: bytes, piece: Piece) -> list[R
             timestamp = MAX_TIMESTAMP - int.from_bytes(key[end:-1], "big")
             column = columns.get(qualifier) or family.column(qualifier)
             cells.append((column, timestamp, seeker.value(), _PUT))
-        seeker.next()
+        go_on()
     seeker.status()
     return cells
 
