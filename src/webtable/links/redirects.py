@@ -22,7 +22,7 @@ __all__ = ["MAX_HOPS", "Redirect", "Resolved", "ThroughLink", "redirects", "reso
 MAX_HOPS = 5
 """How far a chain of redirects is followed."""
 
-_SHOWN_LINKS = 10
+_SHOWN_LINKS = 5
 _AT_ONCE = 256
 _STATUS, _REDIRECT = b"metadata:status_code", b"metadata:redirect"
 
