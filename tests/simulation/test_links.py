@@ -65,3 +65,8 @@ def test_schedules_differ_and_go_through_what_they_should() -> None:
     assert awaited == set()
     assert shards == {1, 2, 16}
     assert len(stories) == seed + 1
+
+
+def test_links_that_only_change_their_order_are_taken_in() -> None:
+    # The newest capture had the same links as the one before it, the other way round.
+    play_links(2759, kind=OfferedLinks)

@@ -90,7 +90,8 @@ def _take_in(change: LinksChange, uri: bytes, state: RowState, now_ms: int) -> _
     """Decides what becomes of a page's links: what `TakeIn` does, where nobody else writes."""
     facts, links = state.facts, change.links
     at, put = facts.get(schema.AT), None
-    before = live_values(decode_cur(facts.get(schema.CUR)))
+    said = decode_cur(facts.get(schema.CUR))
+    before = live_values(said)
     after = before if links is None else live_values(links)
     targets = set[bytes]()
     if links is not None:
@@ -101,7 +102,7 @@ def _take_in(change: LinksChange, uri: bytes, state: RowState, now_ms: int) -> _
             targets = {t for t in {*before, *after} if before.get(t) != after.get(t)}
         if at is None:
             targets.add(uri)
-        if targets:
+        if targets or links != said:  # they may only stand in another order
             put[schema.CUR] = encode_cur(links)
     for text in change.earlier:
         targets.update(target for target in live_values(text) if target not in after)

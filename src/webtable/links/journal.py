@@ -98,7 +98,8 @@ class TakeIn:
             # Read after the state was: where nothing is written, this is what it was read under.
             guard = decode_revision(values[_REVISION]).number if _REVISION in values else 0
         earlier = decode_uris(values.get(schema.JOURNAL))
-        old = live_values(decode_cur(values.get(schema.CUR)))
+        said = decode_cur(values.get(schema.CUR))
+        old = live_values(said)
         newest, put = self._newest, {}
         new, changed = old, set[bytes]()
         at = int(values.get(schema.AT, 0))
@@ -108,7 +109,7 @@ class TakeIn:
             changed = {t for t in {*old, *new} if old.get(t) != new.get(t)} if old else set(new)
             if schema.AT not in values:
                 changed.add(self.uri)
-            if changed:
+            if changed or newest.links != said:  # they may only stand in another order
                 put[schema.CUR] = encode_cur(newest.links)
         changed.update(t for t in self._own if t not in new)
         targets = rules.merged(earlier, changed)
