@@ -15,6 +15,7 @@ from webtable.links.cells import GONE, decode_cur, decode_uris, encode_cur, live
 from webtable.links.counts import Counts, forget_counts
 from webtable.links.exporter import Drained
 from webtable.links.graph import LinkIndex
+from webtable.links.journal import moved_targets
 from webtable.pages.hooks import LinksChange
 from webtable.records.index import RowState
 from webtable.records.index_columns import Columns, ColumnWriter
@@ -97,9 +98,7 @@ def _take_in(change: LinksChange, uri: bytes, state: RowState, now_ms: int) -> _
     if links is not None:
         # Told in the commit of the page itself it is newer, whatever the clock says.
         put = {schema.AT: b"%d" % (now_ms if at is None else max(now_ms, int(at) + 1))}
-        targets = set(after)
-        if before:
-            targets = {t for t in {*before, *after} if before.get(t) != after.get(t)}
+        targets = moved_targets(before, after)
         if at is None:
             targets.add(uri)
         if targets or links != said:  # they may only stand in another order

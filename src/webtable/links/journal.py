@@ -23,7 +23,7 @@ from webtable.records.index_cells import decode_revision
 from webtable.store.model import Row
 from webtable.store.table import Table
 
-__all__ = ["Newest", "TakeIn", "View", "read_rows"]
+__all__ = ["Newest", "TakeIn", "View", "moved_targets", "read_rows"]
 
 _REVISION = b"page:rev"
 _COLUMNS = (schema.CUR, schema.AT, schema.JOURNAL, _REVISION)
@@ -55,6 +55,11 @@ class View(NamedTuple):
     def state(self, target: bytes) -> bytes:
         """Returns the state of the link to a target; one that is absent was removed."""
         return self.states.get(target, GONE)
+
+
+def moved_targets(old: Mapping[bytes, bytes], new: Mapping[bytes, bytes]) -> set[bytes]:
+    """Returns the targets whose links came, went, or changed their words."""
+    return {t for t in {*old, *new} if old.get(t) != new.get(t)} if old else set(new)
 
 
 class TakeIn:
@@ -106,7 +111,7 @@ class TakeIn:
         if newest is not None and newest.revision > at:
             new = live_values(newest.links)
             put[schema.AT] = str(newest.revision).encode()
-            changed = {t for t in {*old, *new} if old.get(t) != new.get(t)} if old else set(new)
+            changed = moved_targets(old, new)
             if schema.AT not in values:
                 changed.add(self.uri)
             if changed or newest.links != said:  # they may only stand in another order
