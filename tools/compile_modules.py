@@ -46,9 +46,9 @@ MODULES = (
     HotModule("webtable.store.hbase", "calls"),
     HotModule("webtable.store.hbase", "codec"),
     HotModule("webtable.store.hbase", "frames"),
-    HotModule("webtable.store.hbase", "gets"),
     HotModule("webtable.store.hbase", "pipe"),
     HotModule("webtable.store.hbase", "requests"),
+    HotModule("webtable.store.hbase", "turns"),
     HotModule("webtable.store.rocks", "cutting"),
 )
 

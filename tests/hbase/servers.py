@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from google.protobuf.message import Message
@@ -48,10 +48,17 @@ class Peer:
         return Request(header, frame[at:end], frame[end:])
 
     def answer(self, call_id: int, message: Message, cells: bytes = b"") -> None:
-        header = rpc_pb2.ResponseHeader(call_id=call_id)
-        if cells:
-            header.cell_block_meta.length = len(cells)
-        self.socket.sendall(_frame(delimited(header) + delimited(message) + cells))
+        self.answer_all([(call_id, message, cells)])
+
+    def answer_all(self, answers: Iterable[tuple[int, Message, bytes]]) -> None:
+        """Sends several answers at once."""
+        frames: list[bytes] = []
+        for call_id, message, cells in answers:
+            header = rpc_pb2.ResponseHeader(call_id=call_id)
+            if cells:
+                header.cell_block_meta.length = len(cells)
+            frames.append(_frame(delimited(header) + delimited(message) + cells))
+        self.socket.sendall(b"".join(frames))
 
     def refuse(self, call_id: int, java_class: str, text: str = "") -> None:
         header = rpc_pb2.ResponseHeader(call_id=call_id)
@@ -84,6 +91,7 @@ def listening(play: Callable[[Peer], None]) -> Iterator[Server]:
             with contextlib.suppress(OSError):
                 while True:
                     connected, _ = listener.accept()
+                    connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                     connections.append(connected)
                     threading.Thread(target=run, args=(connected,), daemon=True).start()
 

@@ -22,8 +22,8 @@ cdef class Connection:
     cdef object _ids
     cdef readonly dict _pending
     cdef object _outbox
-    cdef readonly object _gets
     cdef list _answered
+    cdef readonly object _turns
     cdef bint _is_crowded
     cdef readonly object _sending
     cdef readonly object _reading
@@ -36,33 +36,39 @@ cdef class Connection:
 
     @cython.locals(call=_Call, call_id=cython.longlong, body=bytes)
     cpdef submit(self, str method, object request, double timeout, bytes cells=*)
-    @cython.locals(call=_Call)
+    @cython.locals(call=_Call, call_id=cython.longlong, body=bytes, method=str, is_idle=cython.bint)
     cpdef get(self, bytes region, bytes message, double timeout)
-    cdef _enter(self, _Call call, bint is_idle)
-    @cython.locals(end=cython.double)
+    cdef _begin(self, _Call call, double timeout, bint is_idle)
+    @cython.locals(end=cython.double, patience=cython.double)
     cpdef bint settle(self, _Call call, double timeout) except -1
+    @cython.locals(is_on=cython.bint)
+    cdef bint _reads_for(self, _Call call, double end) except -1
     cpdef take_in(self)
     cpdef abandon(self, _Call call, double waited)
     @cython.locals(got=cython.longlong)
     cdef _check_alive(self)
-    cdef _send_out(self, double timeout, bint is_reader)
+    cdef _send_out(self, double timeout)
     @cython.locals(frames=list, frame=bytes, size=cython.longlong)
     cdef bytes _next_out(self)
     @cython.locals(sent=cython.longlong)
-    cdef _send(self, bytes frame, double timeout, bint is_reader)
-    cdef _send_rest(self, object rest, double timeout, bint reads)
+    cdef _send(self, bytes frame, double timeout)
+    cdef _send_rest(self, object rest, double timeout)
     @cython.locals(complete=list)
-    cdef _read(self)
-    @cython.locals(wanted=cython.longlong, got=cython.longlong)
-    cdef bytes _receive(self)
-    @cython.locals(call=_Call, answered=list)
+    cdef bint _read(self, bint waits) except -1
+    @cython.locals(wanted=cython.longlong, got=cython.longlong, at_once=cython.bint)
+    cdef bytes _receive(self, bint waits)
+    @cython.locals(call=_Call, answered=list, are_taken=cython.bint)
     cdef _wake_answered(self)
+    @cython.locals(following=_Call)
+    cdef _wake_next(self)
+    @cython.locals(call=_Call)
+    cdef _end_turns(self)
     @cython.locals(call=_Call)
     cdef _stop_reading(self, _Call reader)
     @cython.locals(call=_Call)
-    cdef _deliver(self, bytes frame)
+    cdef _wake_reader(self, _Call former)
     @cython.locals(call=_Call)
-    cdef _share_out(self, object sent, object outcomes)
+    cdef _deliver(self, bytes frame)
     @cython.locals(call=_Call)
     cdef _break(self, object error, bint take_back=*)
     cdef _close_if_unused(self)

@@ -31,12 +31,6 @@ cpdef long long cells_in_result(bytes answer) except -2
 )
 cpdef bint is_all_done(bytes answer) except -1
 
-@cython.locals(
-    counts=list, at=cython.longlong, size=cython.longlong, tag=cython.uchar, length=cython.longlong, shift=cython.int,
-    byte=cython.uchar, piece=cython.longlong, end=cython.longlong, after=cython.longlong, held=cython.longlong,
-)
-cpdef list counts_in_results(bytes answer)
-
 @cython.locals(qualifiers=dict)
 cpdef bytes column_fields(bytes tag, object columns)
 cpdef bytes time_range_field(bytes tag, tuple time_range)

@@ -12,22 +12,27 @@ from typing import TYPE_CHECKING, TypeVar
 from google.protobuf.message import DecodeError
 
 from webtable import compiled
+from webtable.store.hbase.messages import answered_row
 from webtable.store.hbase.wire import Answer, CallTimedOut, NotHBase, Response, RpcError
 from webtable.store.model import Row
 
 if TYPE_CHECKING:
-    from webtable.store.hbase import gets
+    from webtable.store.hbase import frames
     from webtable.store.hbase.pipe import Connection
 else:
-    gets = compiled.load("webtable.store.hbase", "gets")
+    frames = compiled.load("webtable.store.hbase", "frames")
 
 __all__ = ["COMPILED", "Call"]
 
 COMPILED: bool = not __file__.endswith((".py", ".pyc"))
 """Whether this is machine code."""
 
+_compiled = COMPILED  # the same as a C variable
+_WOKEN = 1
+_INTERRUPTED = 2  # by a signal
+
 M = TypeVar("M", bound=Response)
-_body_of, _row_of = gets.body_of, gets.row_of
+_read_varint = frames.read_varint
 
 
 class Call:
@@ -39,36 +44,29 @@ class Call:
         "_connection",
         "_error",
         "_frame",
-        "_row",
+        "_is_awake",
         "_woken",
         "id",
+        "in_turn",
         "is_settled",
         "is_taken_back",
-        "region",
+        "is_waited_for",
         "request",
-        "seconds",
     )
 
-    def __init__(
-        self,
-        connection: Connection,
-        call_id: int,
-        request: bytes,
-        region: bytes = b"",
-        seconds: float = 0.0,
-    ) -> None:
+    def __init__(self, connection: Connection, call_id: int, request: bytes) -> None:
         self.id = call_id
-        self.request = request  # the frame; of a get, the message
-        self.region = region
-        self.seconds = seconds
+        self.request = request
         self.is_taken_back = False  # from the outbox, so nothing of it was sent
         self.is_settled = False  # its answer has come, or will not come
+        self.is_waited_for = False  # a thread sleeps until it is woken, or is about to
+        self.in_turn = False  # who waits for it may be woken by another, and looks now and then
         self._connection = connection
         self._error: RpcError | None = None
         self._frame: bytes | None = None
-        self._row: Row | None = None
         self._body_at = 0
         self._block_bytes = 0
+        self._is_awake = False
         self._woken: threading.Lock | None = None
 
     def wait(self, kind: type[M], timeout: float) -> Answer[M]:
@@ -77,14 +75,11 @@ class Call:
         Raises:
             RpcError: there is none.
         """
-        frame = self._settled_frame(timeout)
-        assert frame is not None
-        server = self._connection.server
-        body, block_at = _body_of(frame, self._body_at, self._block_bytes, server)
+        body, frame, block_at = self._settled(timeout)
         try:
             message = kind.FromString(body)
         except DecodeError as exc:
-            raise NotHBase(f"unreadable answer: {exc}", server, maybe_applied=True) from exc
+            raise self._unreadable(exc) from exc
         return Answer(message, frame, block_at)
 
     def wait_row(self, timeout: float) -> Row | None:
@@ -93,12 +88,11 @@ class Call:
         Raises:
             RpcError: there is no answer.
         """
-        frame = self._settled_frame(timeout)
-        if frame is None:  # it came along with others
-            return self._row
-        return _row_of(frame, self._body_at, self._block_bytes, self._connection.server)
+        body, frame, block_at = self._settled(timeout)
+        return answered_row(body, frame, block_at)
 
-    def _settled_frame(self, timeout: float) -> bytes | None:
+    def _settled(self, timeout: float) -> tuple[bytes, bytes, int]:
+        """Returns the message of the answer, the frame that it came in, where its cells begin."""
         if not self.is_settled and not self._connection.settle(self, timeout):
             server = self._connection.server
             waited = f"within {timeout:.1f} s" if timeout > 0 else "in the time that was left"
@@ -106,46 +100,79 @@ class Call:
             raise CallTimedOut(text, server, maybe_applied=not self.is_taken_back)
         if self._error is not None:
             raise self._error
-        return self._frame
+        frame = self._frame
+        assert frame is not None
+        block_at = len(frame) - self._block_bytes
+        try:
+            size, start = _read_varint(frame, self._body_at)
+            if start + size > block_at:
+                raise IndexError(f"{size} and {self._block_bytes} bytes in {len(frame)}")
+        except IndexError as exc:
+            raise self._unreadable(exc) from exc
+        return frame[start : start + size], frame, block_at
+
+    def _unreadable(self, why: Exception) -> NotHBase:
+        server = self._connection.server
+        return NotHBase(f"unreadable answer: {why}", server, maybe_applied=True)
 
     @property
     def error(self) -> RpcError | None:
         """Why there will be no answer, if that is known by now."""
         return self._error
 
-    @property
-    def is_waited_for(self) -> bool:
-        """Whether a thread wants the answer by now."""
-        return self._woken is not None
-
     def begin_waiting(self) -> None:
         """Makes the call one that can be woken."""
-        self._woken = threading.Lock()
-        self._woken.acquire()
+        if _compiled:
+            self._lock = c_taken_lock()  # type: ignore[name-defined,misc]  # noqa: F821
+        else:
+            self._woken = threading.Lock()
+            self._woken.acquire()
+        self.is_waited_for = True
 
-    def sleep(self, seconds: float) -> None:
-        """Waits until it is woken, or until the time is up."""
+    def sleep(self, seconds: float, following: Call | None) -> bool:
+        """Waits until it is woken, or until the time is up; returns whether it was woken.
+
+        Who waits for the call `following` is woken first; in the compiled form when Python's lock
+        is free, so that it need not wait for that.
+        """
+        if _compiled:
+            micros = int(max(seconds, 0) * 1e6)
+            if following is None or following._is_awake:
+                got = c_sleep(self._lock, micros)  # type: ignore[name-defined]  # noqa: F821
+            else:
+                following._is_awake = True
+                got = c_wake_and_sleep(following._lock, self._lock, micros)  # type: ignore[name-defined]  # noqa: F821
+            if got == _WOKEN:
+                self._is_awake = False
+            elif got == _INTERRUPTED:
+                PyErr_CheckSignals()  # type: ignore[name-defined]  # noqa: F821
+            return bool(got == _WOKEN)
         assert self._woken is not None
-        self._woken.acquire(timeout=max(seconds, 0))
+        if following is not None:
+            following.wake()
+        return self._woken.acquire(timeout=max(seconds, 0))
 
     def wake(self) -> None:
         """Lets the thread that waits look again; waking twice does nothing more."""
-        if self._woken is not None:
+        if _compiled:
+            if self.is_waited_for and not self._is_awake:
+                self._is_awake = True
+                c_wake(self._lock)  # type: ignore[name-defined]  # noqa: F821
+        elif self._woken is not None:
             try:
                 self._woken.release()
             except RuntimeError:
                 return
+
+    def __dealloc__(self) -> None:
+        # Of the compiled form only; Python's own locks see to themselves.
+        c_free_lock(self._lock)  # type: ignore[name-defined]  # noqa: F821
 
     def answer(self, frame: bytes, body_at: int, block_bytes: int) -> None:
         """Settles the call with a response; who waits for it is still to be woken."""
         self._body_at = body_at
         self._block_bytes = block_bytes
         self._frame = frame
-        self.is_settled = True
-
-    def answer_row(self, row: Row | None) -> None:
-        """Settles a get whose answer came along with others, as `answer` does."""
-        self._row = row
         self.is_settled = True
 
     def fail(self, error: RpcError) -> None:

@@ -5,7 +5,6 @@ Cells of mutations go beside the message, in the cell block; the message only co
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from google.protobuf.message import DecodeError
@@ -24,7 +23,6 @@ __all__ = [
     "action_field",
     "answered_row",
     "condition_bytes",
-    "cut_answer",
     "get_bytes",
     "has_nonce",
     "is_all_done",
@@ -119,19 +117,6 @@ def result_row(result: client_pb2.Result, frame: bytes, at: int) -> tuple[Row | 
     if result.cell:
         return Row(result.cell[0].row, message_cells(result.cell)), at
     return _cut_row(frame, at, result.associated_cell_count)
-
-
-def cut_answer(frame: bytes, at: int, counts: Iterable[int]) -> list[Row | None]:
-    """Returns a row for each number of cells, and None for 0.
-
-    Raises:
-        NotHBase: the cells are unreadable.
-    """
-    rows: list[Row | None] = []
-    for count in counts:
-        row, at = _cut_row(frame, at, count)
-        rows.append(row)
-    return rows
 
 
 def _cut_row(frame: bytes, at: int, count: int) -> tuple[Row | None, int]:

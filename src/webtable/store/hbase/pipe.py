@@ -22,7 +22,6 @@ import socket
 import struct
 import threading
 from collections import deque
-from collections.abc import Sequence
 from time import monotonic
 from typing import TYPE_CHECKING, TypeVar
 
@@ -49,12 +48,13 @@ from webtable.store.hbase.wire import (
 from webtable.store.model import Row
 
 if TYPE_CHECKING:
-    from webtable.store.hbase import calls, frames, gets
+    from webtable.store.hbase import calls, frames, requests, turns
     from webtable.store.hbase.calls import Call
 else:
     calls = compiled.load("webtable.store.hbase", "calls")
     frames = compiled.load("webtable.store.hbase", "frames")
-    gets = compiled.load("webtable.store.hbase", "gets")
+    requests = compiled.load("webtable.store.hbase", "requests")
+    turns = compiled.load("webtable.store.hbase", "turns")
 
 __all__ = ["COMPILED", "Connection"]
 
@@ -65,8 +65,9 @@ _compiled = COMPILED  # the same as a C variable
 if COMPILED and not calls.COMPILED:
     raise ImportError("it knows calls in their compiled form only")
 _new_call = calls.Call
+_SYSTEM = b"hbase:"
 _read_head, _request_frame = frames.read_head, frames.request_frame
-_outcomes = gets.outcomes
+_region_field, _sized = requests.region_field, requests.sized
 
 FATAL_CALL_ID = 0xFFFFFFFF
 SEND_TIMEOUT_SECONDS = 30
@@ -97,8 +98,8 @@ class Connection:
         self._ids = itertools.count(1)
         self._pending: dict[int, Call] = {}
         self._outbox: deque[Call] = deque()
-        self._gets = gets.Gets()
         self._answered: list[Call] = []
+        self._turns = turns.Turns()
         self._is_crowded = False
         self._sending = threading.Lock()
         self._reading = threading.Lock()
@@ -111,10 +112,10 @@ class Connection:
         if identity.handshake is None:
             opening += header  # saves a packet
         try:
-            self._send(opening, timeout, is_reader=False)
+            self._send(opening, timeout)
             if identity.handshake is not None:
                 identity.handshake(self._socket, timeout)
-                self._send(header, timeout, is_reader=False)
+                self._send(header, timeout)
         except OSError as exc:
             self._socket.close()
             raise ConnectFailed(f"{self.server} broke off: {exc}", self.server) from exc
@@ -133,30 +134,28 @@ class Connection:
         call_id = next(self._ids) & 0x7FFFFFFF
         body = request if isinstance(request, bytes) else request.SerializeToString()
         call = _new_call(self, call_id, _request_frame(call_id, method, body, timeout, cells))
-        self._enter(call, not self._pending)
-        self._outbox.append(call)
-        self._send_out(timeout, is_reader=False)
-        if not self.is_open and call.error is not None:
-            raise call.error
+        self._begin(call, timeout, not self._pending)
         return call
 
     def get(self, region: bytes, message: bytes, timeout: float) -> Row | None:
-        """Reads a row of a region, perhaps together with what other threads read.
+        """Reads a row of a region.
 
         Raises:
             RpcError: there is no answer.
         """
-        call = _new_call(self, next(self._ids) & 0x7FFFFFFF, message, region, timeout)
+        call_id = next(self._ids) & 0x7FFFFFFF
+        # A server finds the priority of a call by reflection where it is not told.
+        method = "Get" if region.startswith(_SYSTEM) else "Get!"
+        body = b"%b%b" % (_region_field(region), _sized(b"\x12", message))
+        call = _new_call(self, call_id, _request_frame(call_id, method, body, timeout, b""))
+        # Threads that read rows come back soon, if any do.
+        call.in_turn = self._turns.are_taken()
         # Who just heard of the server need not look whether it is there; if not, a get may be lost.
-        self._enter(call, not self._pending and monotonic() - self._heard_at > IDLE_SECONDS)
-        request = self._gets.at_once(call)
-        if request:
-            call.request = request
-            self._outbox.append(call)
-        self._send_out(timeout, is_reader=False)
+        is_idle = not self._pending and monotonic() - self._heard_at > IDLE_SECONDS
+        self._begin(call, timeout, is_idle)
         return call.wait_row(timeout)
 
-    def _enter(self, call: Call, is_idle: bool) -> None:
+    def _begin(self, call: Call, timeout: float, is_idle: bool) -> None:
         if is_idle:
             self._check_alive()
         if self._heard_at >= self._asked_at:
@@ -167,6 +166,10 @@ class Connection:
         if not self.is_open:
             self._pending.pop(call.id, None)
             raise ConnectionLost(f"connection to {self.server} is closed", self.server)
+        self._outbox.append(call)
+        self._send_out(timeout)
+        if not self.is_open and call.error is not None:
+            raise call.error
 
     def call(
         self,
@@ -189,28 +192,48 @@ class Connection:
         Returns False when the time is up; the call is abandoned then.
         """
         end = monotonic() + timeout
+        patience = self._turns.patience
+        if call.in_turn:
+            self._turns.end()
         try:
             while not call.is_settled and monotonic() < end:
-                if self._reading.acquire(blocking=False):
-                    try:
-                        while not call.is_settled and monotonic() < end:
-                            self._read()
-                    finally:
-                        self._stop_reading(call)
-                elif not call.is_waited_for:
+                if self._reads_for(call, end):
+                    continue
+                if not call.is_waited_for:
                     # After this one more attempt to read: who stops reading lets go first, and
                     # looks for a call that is waited for then. So it either leaves the place to
                     # us or wakes us.
                     call.begin_waiting()
-                else:
-                    call.sleep(end - monotonic())
+                elif not call.in_turn:
+                    call.sleep(end - monotonic(), None)
+                elif not call.sleep(min(patience, end - monotonic()), self._turns.next()):
+                    patience *= 2
+                    if call.is_settled and not self._turns.leave(call):
+                        self._end_turns()
         finally:
             if not call.is_settled:
                 self.abandon(call, timeout)
                 # We may just have been woken to read; then the next one must be.
                 if self._reading.acquire(blocking=False):
-                    self._stop_reading(call)
+                    self._stop_reading(None)
+            elif call.in_turn:
+                self._turns.waited(monotonic() - end + timeout)
         return call.is_settled
+
+    def _reads_for(self, call: Call, end: float) -> bool:
+        """Reads until a call is settled; returns whether there is no more to do about it.
+
+        Somebody else may be reading, or it may be somebody's turn, who comes before that.
+        """
+        if not self._reading.acquire(blocking=False):
+            return False
+        is_on = True
+        try:
+            while is_on and not call.is_settled and monotonic() < end:
+                is_on = self._read(not (call.in_turn and self._turns.are_waited_for()))
+        finally:
+            self._stop_reading(call)
+        return is_on
 
     def take_in(self) -> None:
         """Takes in the answers that have come, without waiting for more."""
@@ -221,7 +244,7 @@ class Connection:
                 poller = select.poll()
                 poller.register(self._socket, select.POLLIN)
                 while self.is_open and poller.poll(0):
-                    self._read()
+                    self._read(True)
         finally:
             self._stop_reading(None)
 
@@ -232,9 +255,6 @@ class Connection:
         are short, meanwhile means since the first question that was not answered.
         """
         self._pending.pop(call.id, None)
-        if call.region:
-            call.is_taken_back = self._gets.take_back(call)
-            self._gets.forget(self._pending)
         with contextlib.suppress(ValueError):
             self._outbox.remove(call)
             call.is_taken_back = True
@@ -273,12 +293,12 @@ class Connection:
             pass
         self._break(ConnectionLost(f"{self.server} closed the connection", self.server))
 
-    def _send_out(self, timeout: float, is_reader: bool) -> None:
-        """Sends what is in the outbox and the gets that are due, unless another thread is at it."""
+    def _send_out(self, timeout: float) -> None:
+        """Sends what is in the outbox, unless another thread is at it."""
         # Who sends looks again after it has let go; so what was put in meanwhile is not left.
-        while (self._outbox or self._gets.are_due()) and self._sending.acquire(blocking=False):
+        while self._outbox and self._sending.acquire(blocking=False):
             try:
-                self._send(self._next_out(), timeout, is_reader)
+                self._send(self._next_out(), timeout)
             except OSError as exc:
                 message = f"connection to {self.server} broke: {exc}"
                 self._break(ConnectionLost(message, self.server))
@@ -298,13 +318,9 @@ class Connection:
                 break  # an impatient thread has taken its request back
             frames.append(frame)
             size += len(frame)
-        while size < SENT_TOGETHER_BYTES and self._gets.are_due():
-            frame = self._gets.next_frame(self._ids)
-            frames.append(frame)
-            size += len(frame)
         return frame if len(frames) == 1 else b"".join(frames)
 
-    def _send(self, frame: bytes, timeout: float, is_reader: bool) -> None:
+    def _send(self, frame: bytes, timeout: float) -> None:
         sent = 0
         if _compiled and self._number >= 0:
             sent = max(c_send(self._number, frame, len(frame), _AT_ONCE), 0)  # type: ignore[name-defined]  # noqa: F821
@@ -312,9 +328,9 @@ class Connection:
             with contextlib.suppress(BlockingIOError):
                 sent = self._socket.send(frame, _AT_ONCE)
         if sent < len(frame):
-            self._send_rest(memoryview(frame)[sent:], timeout, is_reader)
+            self._send_rest(memoryview(frame)[sent:], timeout)
 
-    def _send_rest(self, rest: memoryview, timeout: float, reads: bool) -> None:
+    def _send_rest(self, rest: memoryview, timeout: float) -> None:
         # A server that cannot get rid of its answers stops reading requests. So while a request
         # does not go out, answers are taken in, unless another thread does that anyway.
         # A part of a request cannot be taken back; who has little time left gets a moment more.
@@ -322,24 +338,29 @@ class Connection:
         end = monotonic() + seconds
         poller = select.poll()
         while rest:
-            is_reader = reads or self._reading.acquire(blocking=False)
+            is_reader = self._reading.acquire(blocking=False)
             try:
                 poller.register(self._socket, select.POLLOUT | (select.POLLIN if is_reader else 0))
                 events = poller.poll(100)
                 if is_reader and events and events[0][1] & select.POLLIN:
-                    self._read()
+                    self._read(True)
             finally:
-                if is_reader and not reads:
+                if is_reader:
                     self._stop_reading(None)
             with contextlib.suppress(BlockingIOError):
                 rest = rest[self._socket.send(rest, _AT_ONCE) :]
             if rest and monotonic() > end:
                 raise TimeoutError(f"it did not take a request in within {seconds:.1f} s")
 
-    def _read(self) -> None:
-        """Takes in what comes within a moment; to be called by who holds the reading lock."""
+    def _read(self, waits: bool) -> bool:
+        """Takes in what comes within a moment; to be called by who holds the reading lock.
+
+        Returns False where it should not wait and nothing has come.
+        """
         try:
-            data = self._receive()
+            data = self._receive(waits)
+            if data is None:
+                return False
             self._heard_at = monotonic()
             complete = self._frames.add(data)
             self._is_crowded = len(complete) > 1
@@ -357,48 +378,65 @@ class Connection:
             self._break(NotTrusted(f"{self.server}: {exc}", self.server))
         except OSError as exc:
             self._break(ConnectionLost(f"connection to {self.server} broke: {exc}", self.server))
-        # What waited for these answers goes before anybody is woken: the server is to be busy.
-        if self._gets.are_due():
-            self._send_out(LEAST_SILENCE_SECONDS, is_reader=True)
+        return True
 
-    def _receive(self) -> bytes:
+    def _receive(self, waits: bool) -> bytes | None:
         wanted = self._frames.wanted
-        if _compiled and self._is_crowded and self._number >= 0 and wanted <= _BUFFER_BYTES:
+        at_once = self._is_crowded or not waits
+        if _compiled and at_once and self._number >= 0 and wanted <= _BUFFER_BYTES:
             # Where several answers came at once, more may have come by now.
             got = c_recv(self._number, self._buffer, wanted, _AT_ONCE)  # type: ignore[name-defined,attr-defined]  # noqa: F821
             if got > 0:
                 return self._buffer[:got]  # type: ignore[attr-defined,no-any-return]
+        if not waits:
+            return None
         # Only now, when Python's lock is about to come free: before that they could do nothing.
         self._wake_answered()
+        self._wake_next()
         return self._socket.recv(wanted)
 
     def _wake_answered(self) -> None:
         if self._answered:
             answered, self._answered = self._answered, []
+            are_taken = len(answered) > 1 and self._turns.are_taken()
             for call in answered:
-                call.wake()
+                if are_taken and call.in_turn:
+                    self._turns.add(call)
+                else:
+                    call.wake()
+
+    def _wake_next(self) -> None:
+        following = self._turns.next()
+        if following is not None:
+            following.wake()
+
+    def _end_turns(self) -> None:
+        """Wakes everybody, as who was to wake the next one does something else."""
+        for call in self._turns.all():
+            call.wake()
+        self._wake_reader(None)
 
     def _stop_reading(self, reader: Call | None) -> None:
         self._wake_answered()
         self._reading.release()
         if not self.is_open:
             self._close_if_unused()
+        if reader is not None and reader.in_turn and self._turns.are_waited_for():
+            if reader.is_settled:
+                self._turns.begin()
+            return  # it will be back soon, to read or to wake the next one
+        self._wake_next()
+        self._wake_reader(reader)
+
+    def _wake_reader(self, former: Call | None) -> None:
         if self._pending:
             for call in list(self._pending.values()):
-                if call is not reader and call.is_waited_for:
+                if call is not former and call.is_waited_for:
                     call.wake()
                     return
 
     def _deliver(self, frame: bytes) -> None:
         call_id, body_at, block_bytes, exception = _read_head(frame)
-        sent = self._gets.answered(call_id, len(frame))
-        if sent is not None and len(sent.calls) > 1:
-            if exception is None:
-                outcomes = _outcomes(sent, frame, body_at, block_bytes, self.server)
-            else:
-                outcomes = [remote_error(exception, self.server) for _ in sent.calls]
-            self._share_out(sent, outcomes)
-            return
         call = self._pending.pop(call_id, None)
         if exception is not None:
             error = remote_error(exception, self.server)
@@ -410,19 +448,6 @@ class Connection:
             call.answer(frame, body_at, block_bytes)
             if call.is_waited_for:
                 self._answered.append(call)
-
-    def _share_out(self, sent: gets.Sent, outcomes: Sequence[Row | RpcError | None]) -> None:
-        """Gives each of the gets that went together what became of it."""
-        for asked, outcome in zip(sent.calls, outcomes, strict=True):
-            call = self._pending.pop(asked.id, None)
-            if call is None:
-                continue  # given up meanwhile
-            if isinstance(outcome, RpcError):
-                call.fail(outcome)
-            else:
-                call.answer_row(outcome)
-                if call.is_waited_for:
-                    self._answered.append(call)
 
     def _break(self, error: RpcError, *, take_back: bool = True) -> None:
         self.is_open = False
@@ -436,8 +461,8 @@ class Connection:
         with contextlib.suppress(IndexError):
             while True:
                 self._outbox.popleft().is_taken_back = True
-        for held in self._gets.take_back_all():
-            held.is_taken_back = True
+        for call in self._turns.all():
+            call.wake()
         with contextlib.suppress(KeyError):
             while True:
                 _, call = self._pending.popitem()

@@ -37,7 +37,6 @@ __all__ = [
     "cells_in_result",
     "column_fields",
     "condition_bytes",
-    "counts_in_results",
     "get_bytes",
     "is_all_done",
     "mutation_bytes",
@@ -199,60 +198,6 @@ def cells_in_result(answer: bytes) -> int:
     if count < 0x80 and (size == 4 or (size == 6 and answer[4] == 0x20 and not answer[5])):
         return count
     return -1
-
-
-def counts_in_results(answer: bytes) -> list[int] | None:
-    """Returns how many cells each result in the answer to several gets has, in their order.
-
-    None where it says anything else, as of an error; then it must be read in full.
-    """
-    counts: list[int] = []
-    at, size = 0, len(answer)
-    while at + 1 < size:
-        # One region's results, or what the server says of its load, which is of no use here.
-        tag = answer[at]
-        length, shift = 0, 0
-        while True:
-            at += 1
-            if at >= size or shift > 28:
-                return None
-            byte = answer[at]
-            piece = byte & 0x7F
-            length |= piece << shift
-            shift += 7
-            if byte < 0x80:
-                break
-        at += 1
-        end = at + length
-        if end > size or (tag != 0x0A and tag != 0x1A):
-            return None
-        while tag == 0x0A and at < end:
-            # 0a size 08 index 12 size, then the result: nothing, or 10 count, and perhaps 20 00
-            if at + 6 > end or answer[at] != 0x0A or answer[at + 2] != 0x08:
-                return None
-            after = at + 2 + answer[at + 1]
-            held = answer[at + 5]
-            if (
-                after > end
-                or after != at + 6 + held
-                or answer[at + 3] != len(counts)
-                or len(counts) > 0x7F
-                or answer[at + 4] != 0x12
-            ):
-                return None
-            if not held:
-                counts.append(0)
-            elif (
-                answer[at + 6] != 0x10
-                or (held != 2 and (held != 4 or answer[at + 8] != 0x20 or answer[at + 9]))
-                or answer[at + 7] > 0x7F
-            ):
-                return None
-            else:
-                counts.append(answer[at + 7])
-            at = after
-        at = end
-    return counts if at == size else None
 
 
 def is_all_done(answer: bytes) -> bool:

@@ -1,0 +1,136 @@
+"""Threads whose answers came together, woken one after the other.
+
+Python runs one thread at a time. Of several that are woken at once, all but one wake up only to
+queue for Python's lock, on another processor than the one that they are to run on next. So a
+thread that is about to wait again wakes the next one first: by then the lock is free for it.
+
+That is right where threads come back soon. One that does something else in between keeps the next
+one waiting; so everybody who waits for a turn looks after a short while by itself, and where turns
+take long, all are woken at once for a time.
+
+This module may be running compiled, by Cython from this very file and the C types in `_turns.pxd`;
+`pipe` imports the form that is to run.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from time import monotonic
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from webtable.store.hbase.calls import Call
+
+__all__ = ["COMPILED", "Turns"]
+
+COMPILED = not __file__.endswith((".py", ".pyc"))
+"""Whether this is machine code."""
+
+LEAST_PATIENCE_SECONDS = 0.001
+FIRST_PATIENCE_SECONDS = 0.005
+MOST_PATIENCE_SECONDS = 0.05
+LONG_SECONDS = 0.0003
+MISSED_SECONDS = 0.001
+FIRST_PAUSE_SECONDS = 0.01
+LAST_PAUSE_SECONDS = 5.0
+TURNS_IN_PEACE = 256
+
+
+class Turns:
+    """The threads of one connection that are to be woken, in the order of their answers.
+
+    For the threads of one connection; each step is one of Python's own, so it needs no lock.
+
+    Attributes:
+        long_seconds: turns that take longer on average are not worth taking.
+        patience: how long to wait for an answer at first before looking what has become of it.
+    """
+
+    def __init__(self) -> None:
+        self.long_seconds = LONG_SECONDS
+        self.patience = FIRST_PATIENCE_SECONDS
+        self._waiting: deque[Call] = deque()
+        self._running = 0
+        self._seconds = 0.0
+        self._since = 0.0
+        self._taken = 0
+        self._none_until = 0.0
+        self._pause = FIRST_PAUSE_SECONDS
+
+    def are_taken(self) -> bool:
+        """Whether threads are to be woken in turn now."""
+        return not self._none_until or monotonic() >= self._none_until
+
+    def are_waited_for(self) -> bool:
+        """Whether there is somebody whose turn is to come."""
+        return bool(self._waiting)
+
+    def add(self, call: Call) -> None:
+        """Gives a turn, after those who have one already."""
+        if not self._waiting:
+            self._since = monotonic()
+        self._waiting.append(call)
+
+    def next(self) -> Call | None:
+        """Returns whom to wake now; None where it is nobody's turn, or somebody is at it."""
+        if self._running > 0:
+            return None
+        try:
+            call = self._waiting.popleft()
+        except IndexError:
+            return None
+        self._running = 1
+        now = monotonic()
+        self._seconds += (now - self._since - self._seconds) / 16
+        self._since = now
+        self._taken += 1
+        if self._seconds > self.long_seconds:
+            self._stop(now)
+        elif self._taken > TURNS_IN_PEACE:
+            self._pause = FIRST_PAUSE_SECONDS
+        return call
+
+    def begin(self) -> None:
+        """Takes note of a thread that goes on without having been woken."""
+        self._running += 1
+
+    def end(self) -> None:
+        """Takes note of a thread that is back, to wait again."""
+        if self._running > 0:
+            self._running -= 1
+
+    def waited(self, seconds: float) -> None:
+        """Takes note of how long a call took: many that are under way take longer."""
+        patience = self.patience + (3 * seconds - self.patience) / 32
+        self.patience = min(max(patience, LEAST_PATIENCE_SECONDS), MOST_PATIENCE_SECONDS)
+
+    def leave(self, call: Call) -> bool:
+        """Gives up the turn of one who did not wait any longer.
+
+        Returns False where nobody else's turn came for long either; then all are to be woken.
+        """
+        try:
+            self._waiting.remove(call)
+        except ValueError:
+            return True  # it has come just now
+        now = monotonic()
+        if now - self._since < MISSED_SECONDS:
+            return True
+        self._stop(now)
+        return False
+
+    def all(self) -> Iterator[Call]:
+        """Yields everybody whose turn is to come; it is not any more."""
+        try:
+            while True:
+                yield self._waiting.popleft()
+        except IndexError:
+            return
+
+    def _stop(self, now: float) -> None:
+        """Has everybody woken at once for a time."""
+        self._none_until = now + self._pause
+        self._pause = min(self._pause * 2, LAST_PAUSE_SECONDS)
+        self._running = self._taken = 0
+        self._seconds = 0.0
