@@ -1,6 +1,7 @@
 # C types for turns.py, for the form of it that Cython compiles; see docs/develop/compiled.md.
 cimport cython
 
+cdef int WATCHES
 cdef double LEAST_PATIENCE_SECONDS
 cdef double FIRST_PATIENCE_SECONDS
 cdef double MOST_PATIENCE_SECONDS
@@ -28,8 +29,9 @@ cdef class Turns:
     cpdef next(self)
     cpdef begin(self)
     cpdef end(self)
+    cpdef double patience_of(self, long long number) except -1
     @cython.locals(patience=cython.double)
     cpdef waited(self, double seconds)
-    @cython.locals(now=cython.double)
+    @cython.locals(now=cython.double, is_somebody_waiting=cython.bint)
     cpdef bint leave(self, object call) except -1
     cdef _stop(self, double now)

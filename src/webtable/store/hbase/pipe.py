@@ -192,7 +192,7 @@ class Connection:
         Returns False when the time is up; the call is abandoned then.
         """
         end = monotonic() + timeout
-        patience = self._turns.patience
+        patience = self._turns.patience_of(call.id)
         if call.in_turn:
             self._turns.end()
         try:
@@ -208,7 +208,7 @@ class Connection:
                     call.sleep(end - monotonic(), None)
                 elif not call.sleep(min(patience, end - monotonic()), self._turns.next()):
                     patience *= 2
-                    if call.is_settled and not self._turns.leave(call):
+                    if not self._turns.leave(call):
                         self._end_turns()
         finally:
             if not call.is_settled:

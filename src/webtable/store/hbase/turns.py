@@ -14,6 +14,7 @@ This module may be running compiled, by Cython from this very file and the C typ
 
 from __future__ import annotations
 
+import contextlib
 from collections import deque
 from collections.abc import Iterator
 from time import monotonic
@@ -27,6 +28,7 @@ __all__ = ["COMPILED", "Turns"]
 COMPILED = not __file__.endswith((".py", ".pyc"))
 """Whether this is machine code."""
 
+WATCHES = 8
 LEAST_PATIENCE_SECONDS = 0.001
 FIRST_PATIENCE_SECONDS = 0.005
 MOST_PATIENCE_SECONDS = 0.05
@@ -44,7 +46,7 @@ class Turns:
 
     Attributes:
         long_seconds: turns that take longer on average are not worth taking.
-        patience: how long to wait for an answer at first before looking what has become of it.
+        patience: how long to wait for an answer, for most.
     """
 
     def __init__(self) -> None:
@@ -100,22 +102,26 @@ class Turns:
         if self._running > 0:
             self._running -= 1
 
+    def patience_of(self, number: int) -> float:
+        """Returns how long to wait for a call before looking what has become of it."""
+        # A few look early for all, as most calls take as long as that.
+        return self.patience if number % WATCHES else LEAST_PATIENCE_SECONDS
+
     def waited(self, seconds: float) -> None:
         """Takes note of how long a call took: many that are under way take longer."""
         patience = self.patience + (3 * seconds - self.patience) / 32
         self.patience = min(max(patience, LEAST_PATIENCE_SECONDS), MOST_PATIENCE_SECONDS)
 
     def leave(self, call: Call) -> bool:
-        """Gives up the turn of one who did not wait any longer.
+        """Gives up the turn of a thread that did not wait any longer, if it has one.
 
-        Returns False where nobody else's turn came for long either; then all are to be woken.
+        Returns False where nobody's turn came for long; then all are to be woken.
         """
-        try:
+        is_somebody_waiting = bool(self._waiting)
+        with contextlib.suppress(ValueError):
             self._waiting.remove(call)
-        except ValueError:
-            return True  # it has come just now
         now = monotonic()
-        if now - self._since < MISSED_SECONDS:
+        if not is_somebody_waiting or now - self._since < MISSED_SECONDS:
             return True
         self._stop(now)
         return False
