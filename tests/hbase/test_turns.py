@@ -153,12 +153,13 @@ def test_other_calls_are_answered_whoever_reads() -> None:
         while True:
             requests = [peer.read_request() for _ in range(9)]
             late = [each for each in requests if each.header.method_name == "Scan"]
+            time.sleep(chance.uniform(0, 0.003))  # about when the others look by themselves
             peer.answer_all([found(each) for each in requests if each not in late])
             time.sleep(chance.choice([0, 0, 0.0005, 0.002]))
             peer.answer_all(map(found, late))
 
     with crowd(play) as many, ThreadPoolExecutor(3) as scanning:
-        for turn in range(100):
+        for turn in range(300):
             scans = [scanning.submit(many.scan, 3 * turn + n) for n in range(3)]
             gets = [many.get(b"%d" % n) for n in range(6)]
             assert [each.result(LIMIT) for each in scans] == [3 * turn + n for n in range(3)]
@@ -213,15 +214,17 @@ def test_an_interrupt_reaches_a_thread_that_waits_for_another_to_read() -> None:
     def play(peer: Peer) -> None:
         peer.read_hello()
         reads = peer.read_request()
+        is_there.set()
         peer.read_request()
         os.kill(os.getpid(), signal.SIGINT)
         assert interrupted.wait(LIMIT)
         peer.answer_all([found(reads)])
         peer.read_request()
 
-    interrupted = threading.Event()
+    is_there, interrupted = threading.Event(), threading.Event()
     with crowd(play) as many:
         reader = many.get(b"row")
+        assert is_there.wait(LIMIT)
         with pytest.raises(KeyboardInterrupt):
             many.scan(1)
         interrupted.set()

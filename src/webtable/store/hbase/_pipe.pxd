@@ -62,7 +62,7 @@ cdef class Connection:
     @cython.locals(following=_Call)
     cdef _wake_next(self)
     @cython.locals(call=_Call)
-    cdef _end_turns(self)
+    cdef _wake_all(self)
     @cython.locals(call=_Call)
     cdef _stop_reading(self, _Call reader)
     @cython.locals(call=_Call)

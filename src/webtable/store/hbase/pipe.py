@@ -209,7 +209,14 @@ class Connection:
                 elif not call.sleep(min(patience, end - monotonic()), self._turns.next()):
                     patience *= 2
                     if not self._turns.leave(call):
-                        self._end_turns()
+                        self._wake_all()
+                    if call.is_settled:
+                        # Whoever had read may have left that to us, as we had a turn.
+                        self._wake_reader(None)
+        except BaseException:
+            self._wake_all()  # who counted on this thread does so in vain
+            self._wake_reader(None)
+            raise
         finally:
             if not call.is_settled:
                 self.abandon(call, timeout)
@@ -410,11 +417,10 @@ class Connection:
         if following is not None:
             following.wake()
 
-    def _end_turns(self) -> None:
-        """Wakes everybody, as who was to wake the next one does something else."""
+    def _wake_all(self) -> None:
+        """Wakes everybody whose turn is to come, as who was to wake them does something else."""
         for call in self._turns.all():
             call.wake()
-        self._wake_reader(None)
 
     def _stop_reading(self, reader: Call | None) -> None:
         self._wake_answered()
@@ -461,8 +467,7 @@ class Connection:
         with contextlib.suppress(IndexError):
             while True:
                 self._outbox.popleft().is_taken_back = True
-        for call in self._turns.all():
-            call.wake()
+        self._wake_all()
         with contextlib.suppress(KeyError):
             while True:
                 _, call = self._pending.popitem()
