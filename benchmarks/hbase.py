@@ -67,13 +67,13 @@ STEPS = [
     Step("scan of 20 KB cells", "scan_pages", (1, 0), (2.8, 1.5)),
     Step("scan, rows not looked into", "scan_unread", (2, 0), (5, 1.5)),
     Step("scan, keys only", "scan_keys", (2, 0), (5, 1.5)),
-    Step("prefix scan of 20 rows", "prefix_scan", (4, 250), (2.7, 1.2)),
-    Step("batched put", "put", (4, 10_000), (1.8, 1.0)),
-    Step("get, 1 thread", "get", (4, 600), (1.6, 1.1)),
-    Step("get, 16 threads", "get_threads", (4, 1_600), (1.6, 1.0)),
+    Step("prefix scan of 20 rows", "prefix_scan", (8, 250), (2.7, 1.2)),
+    Step("batched put", "put", (8, 10_000), (1.8, 1.0)),
+    Step("get, 1 thread", "get", (8, 600), (1.6, 1.1)),
+    Step("get, 16 threads", "get_threads", (16, 1_600), (1.6, 1.0)),
     Step("multi-get of 100", "get_many", (4, 4_000), (1.3, 0.95)),
-    Step("increment", "increment", (4, 500), (1.2, 1.0), "calls/s"),
-    Step("check-and-put", "check_and_put", (4, 500), (1.2, 1.0), "calls/s"),
+    Step("increment", "increment", (8, 500), (1.2, 1.0), "calls/s"),
+    Step("check-and-put", "check_and_put", (8, 500), (1.2, 1.0), "calls/s"),
 ]
 
 
