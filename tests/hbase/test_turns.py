@@ -300,6 +300,7 @@ def test_patience_follows_how_long_calls_take_within_bounds() -> None:
 
 
 @pytest.mark.hbase
+@pytest.mark.parametrize("_form", ["plain"], indirect=True)  # the engine has its own form
 def test_many_threads_read_their_own_rows_whatever_happens(
     location: str, engine: HBaseEngine, new_table: NewTable
 ) -> None:

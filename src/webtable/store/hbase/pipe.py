@@ -31,6 +31,7 @@ from webtable import compiled
 from webtable.errors import NotAuthenticated
 from webtable.store.hbase.auth import Identity
 from webtable.store.hbase.dialing import dial
+from webtable.store.hbase.messages import region_field, sized
 from webtable.store.hbase.tls import TlsFailed
 from webtable.store.hbase.wire import (
     Answer,
@@ -48,12 +49,11 @@ from webtable.store.hbase.wire import (
 from webtable.store.model import Row
 
 if TYPE_CHECKING:
-    from webtable.store.hbase import calls, frames, requests, turns
+    from webtable.store.hbase import calls, frames, turns
     from webtable.store.hbase.calls import Call
 else:
     calls = compiled.load("webtable.store.hbase", "calls")
     frames = compiled.load("webtable.store.hbase", "frames")
-    requests = compiled.load("webtable.store.hbase", "requests")
     turns = compiled.load("webtable.store.hbase", "turns")
 
 __all__ = ["COMPILED", "Connection"]
@@ -67,7 +67,6 @@ if COMPILED and not calls.COMPILED:
 _new_call = calls.Call
 _SYSTEM = b"hbase:"
 _read_head, _request_frame = frames.read_head, frames.request_frame
-_region_field, _sized = requests.region_field, requests.sized
 
 FATAL_CALL_ID = 0xFFFFFFFF
 SEND_TIMEOUT_SECONDS = 30
@@ -146,7 +145,7 @@ class Connection:
         call_id = next(self._ids) & 0x7FFFFFFF
         # A server finds the priority of a call by reflection where it is not told.
         method = "Get" if region.startswith(_SYSTEM) else "Get!"
-        body = b"%b%b" % (_region_field(region), _sized(b"\x12", message))
+        body = b"%b%b" % (region_field(region), sized(b"\x12", message))
         call = _new_call(self, call_id, _request_frame(call_id, method, body, timeout, b""))
         # Threads that read rows come back soon, if any do.
         call.in_turn = self._turns.are_taken()
@@ -192,8 +191,9 @@ class Connection:
         Returns False when the time is up; the call is abandoned then.
         """
         end = monotonic() + timeout
-        patience = self._turns.patience_of(call.id)
+        patience = 0.0
         if call.in_turn:
+            patience = self._turns.patience_of(call.id)
             self._turns.end()
         try:
             while not call.is_settled and monotonic() < end:

@@ -42,7 +42,8 @@ TURNS_IN_PEACE = 256
 class Turns:
     """The threads of one connection that are to be woken, in the order of their answers.
 
-    For the threads of one connection; each step is one of Python's own, so it needs no lock.
+    It has no lock: what threads that change it at once may spoil is a count, and turns that do not
+    go on for that end by themselves.
 
     Attributes:
         long_seconds: turns that take longer on average are not worth taking.
