@@ -48,6 +48,7 @@ MODULES = (
     HotModule("webtable.store.hbase", "frames"),
     HotModule("webtable.store.hbase", "pipe"),
     HotModule("webtable.store.hbase", "requests"),
+    HotModule("webtable.store.hbase", "stream"),
     HotModule("webtable.store.hbase", "turns"),
     HotModule("webtable.store.rocks", "cutting"),
 )

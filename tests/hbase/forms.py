@@ -21,3 +21,14 @@ def form_of(package: str, name: str, form: str) -> ModuleType:
     if not compiled.is_current(Path(plain.__file__).parent, name):
         pytest.skip("no compiled form here: `make setup` makes it where there is a C compiler")
     return importlib.import_module(f"{package}._{name}")
+
+
+def pipe_of(form: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """Returns one form of `pipe`, which works with the same form of what it stands on."""
+    package = "webtable.store.hbase"
+    pipe = form_of(package, "pipe", form)
+    if form == "plain":
+        for name in ("stream", "turns"):
+            monkeypatch.setattr(pipe, name, form_of(package, name, form))
+        monkeypatch.setattr(pipe, "_new_call", form_of(package, "calls", form).Call)
+    return pipe

@@ -24,7 +24,7 @@ from webtable.store.hbase.wire import (
     Server,
 )
 
-from .forms import form_of
+from .forms import pipe_of
 from .servers import HOST, Peer, delimited, listening, unused_port
 
 LIMIT = 20.0
@@ -32,9 +32,8 @@ LIMIT = 20.0
 
 @pytest.fixture(autouse=True, params=["plain", "compiled"])
 def _form(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lets each test run with both forms of the module."""
-    module = form_of("webtable.store.hbase", "pipe", request.param)
-    monkeypatch.setitem(globals(), "Connection", module.Connection)
+    """Lets each test run with both forms of the modules."""
+    monkeypatch.setitem(globals(), "Connection", pipe_of(request.param, monkeypatch).Connection)
 
 
 @contextmanager

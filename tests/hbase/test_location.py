@@ -40,6 +40,12 @@ def test_the_host_map() -> None:
     assert location.address_of(Server("rs2", 16021)) == Server("rs2", 16021)
 
 
+def test_spinning_can_be_switched_off() -> None:
+    assert parse_location("hbase://a").spins
+    assert parse_location("hbase://a?spin=on").spins
+    assert not parse_location("hbase://a?spin=off").spins
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -56,6 +62,7 @@ def test_the_host_map() -> None:
         "hbase://a?namespace=a:b",
         "hbase://a?host_map=x",
         "hbase://a?host_map=x=y:z",
+        "hbase://a?spin=fast",
         "hbase://a?colour=blue",
     ],
 )

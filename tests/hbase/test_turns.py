@@ -34,7 +34,7 @@ from webtable.store.mutation import Put
 from webtable.store.scan import Get
 
 from .conftest import NewTable
-from .forms import form_of
+from .forms import form_of, pipe_of
 from .servers import Peer, Proxy, Request, listening
 
 LIMIT = 20.0
@@ -44,14 +44,9 @@ BUSY = "org.apache.hadoop.hbase.RegionTooBusyException"
 @pytest.fixture(autouse=True, params=["plain", "compiled"])
 def _form(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Lets each test run with both forms of the modules."""
-    pipe = form_of("webtable.store.hbase", "pipe", request.param)
     turns = form_of("webtable.store.hbase", "turns", request.param)
-    monkeypatch.setitem(globals(), "Connection", pipe.Connection)
+    monkeypatch.setitem(globals(), "Connection", pipe_of(request.param, monkeypatch).Connection)
     monkeypatch.setitem(globals(), "Turns", turns.Turns)
-    if request.param == "plain":
-        calls = form_of("webtable.store.hbase", "calls", request.param)
-        monkeypatch.setattr(pipe, "_new_call", calls.Call)
-        monkeypatch.setattr(pipe, "turns", turns)
 
 
 class Crowd:

@@ -1,19 +1,11 @@
 # C types for pipe.py, for the form of it that Cython compiles; see docs/develop/compiled.md.
 cimport cython
 from cpython.exc cimport PyErr_CheckSignals
-from libc.errno cimport errno as c_errno
 from webtable.store.hbase._calls cimport Call as _Call
-
-cdef extern from "<sys/socket.h>":
-    # Declared without `nogil`: who calls them keeps Python's lock.
-    ssize_t c_send "send" (int number, const char* data, size_t size, int flags)
-    ssize_t c_recv "recv" (int number, char* into, size_t size, int flags)
+from webtable.store.hbase._stream cimport Stream as _Stream
+from webtable.store.hbase._turns cimport Turns as _Turns
 
 cdef bint _compiled
-cdef int _AT_ONCE
-cdef int _PEEK
-cdef int _NOTHING_YET
-cdef long long _BUFFER_BYTES
 cdef double IDLE_SECONDS
 
 cdef class Connection:
@@ -23,7 +15,7 @@ cdef class Connection:
     cdef readonly dict _pending
     cdef object _outbox
     cdef list _answered
-    cdef readonly object _turns
+    cdef readonly _Turns _turns
     cdef bint _is_crowded
     cdef readonly object _sending
     cdef readonly object _reading
@@ -31,8 +23,7 @@ cdef class Connection:
     cdef double _heard_at
     cdef double _asked_at
     cdef object _socket
-    cdef int _number
-    cdef char[65536] _buffer
+    cdef _Stream _stream
 
     @cython.locals(call=_Call, call_id=cython.longlong, body=bytes)
     cpdef submit(self, str method, object request, double timeout, bytes cells=*)
@@ -45,7 +36,6 @@ cdef class Connection:
     cdef bint _reads_for(self, _Call call, double end) except -1
     cpdef take_in(self)
     cpdef abandon(self, _Call call, double waited)
-    @cython.locals(got=cython.longlong)
     cdef _check_alive(self)
     cdef _send_out(self, double timeout)
     @cython.locals(frames=list, frame=bytes, size=cython.longlong)
@@ -55,7 +45,7 @@ cdef class Connection:
     cdef _send_rest(self, object rest, double timeout)
     @cython.locals(complete=list)
     cdef bint _read(self, bint waits) except -1
-    @cython.locals(wanted=cython.longlong, got=cython.longlong, at_once=cython.bint)
+    @cython.locals(wanted=cython.longlong, data=bytes)
     cdef bytes _receive(self, bint waits)
     @cython.locals(call=_Call, answered=list, are_taken=cython.bint)
     cdef _wake_answered(self)

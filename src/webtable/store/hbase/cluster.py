@@ -128,7 +128,10 @@ class Connections:
             address = self._location.address_of(server)
             limit = min(timeout, CONNECT_SECONDS)
             try:
-                connection = Connection(server, service, self._identity, address, limit)
+                spins = self._location.spins
+                connection = Connection(
+                    server, service, self._identity, address, limit, spins=spins
+                )
             except ConnectFailed as exc:
                 self._failures[server] = (time.monotonic(), exc)
                 raise

@@ -27,6 +27,7 @@ class Location(NamedTuple):
         host_map: registered `host` or `host:port` → the one to connect to, for clusters behind NAT.
         auth: the way to prove who calls.
         tls: how connections to HBase are encrypted; None means that they are not.
+        spins: whether a thread that waits alone may look for a quick answer before it sleeps.
     """
 
     text: str
@@ -38,6 +39,7 @@ class Location(NamedTuple):
     host_map: tuple[tuple[str, str], ...] = ()
     auth: str = "simple"
     tls: Tls | None = None
+    spins: bool = True
 
     def address_of(self, server: Server) -> Server:
         """Returns where to connect for a server that the cluster names."""
@@ -52,8 +54,9 @@ def parse_location(text: str) -> Location:
     """Returns what a location says.
 
     Options after `?`: `namespace`, `timeout` in seconds, `host_map` (`a=b,c:1=d:2`: connect to
-    b where the cluster says a), `auth`, and for encrypted connections `tls=on`, `tls_ca`,
-    `tls_cert` and `tls_key` (PEM files; each turns TLS on), `tls_verify` (`host`, `ca` or `none`).
+    b where the cluster says a), `auth`, `spin=off`, and for encrypted connections `tls=on`,
+    `tls_ca`, `tls_cert` and `tls_key` (PEM files; each turns TLS on), `tls_verify` (`host`, `ca`
+    or `none`).
 
     Raises:
         InvalidRequest: it is not a location of a cluster.
@@ -104,14 +107,16 @@ def _with_option(location: Location, name: str, value: str) -> Location:
             return location._replace(host_map=tuple((seen, used) for seen, _, used in pairs))
     if name == "auth" and value:
         return location._replace(auth=value)
+    if name == "spin" and value in ("on", "off"):
+        return location._replace(spins=value == "on")
     if name == "tls" or name.startswith("tls_"):
         tls = _with_tls(location.tls, name, value)
         if tls is not None or (name, value) == ("tls", "off"):
             return location._replace(tls=tls)
     raise InvalidRequest(
         f"option '{name}={value}' in location '{location.text}' is not one",
-        hint="namespace=NAME, timeout=SECONDS, host_map=HOST=HOST,…, auth=simple, tls=on, "
-        "tls_ca=FILE, tls_cert=FILE, tls_key=FILE, tls_verify=host|ca|none",
+        hint="namespace=NAME, timeout=SECONDS, host_map=HOST=HOST,…, auth=simple, "
+        "spin=on|off, tls=on, tls_ca=FILE, tls_cert=FILE, tls_key=FILE, tls_verify=host|ca|none",
     )
 
 

@@ -8,14 +8,12 @@ thread sends it along. So nobody waits for the right to send, and many requests 
 When the connection breaks, every call under way fails with `ConnectionLost`.
 
 The module to import is `connection`: this one may be running compiled, by Cython from this very
-file and the C types in `_pipe.pxd`. There a request is sent, and what has come is read, without
-letting go of Python's lock: neither waits for anything, and to have the lock back can take longer.
+file and the C types in `_pipe.pxd`.
 """
 
 from __future__ import annotations
 
 import contextlib
-import errno
 import itertools
 import select
 import socket
@@ -49,11 +47,12 @@ from webtable.store.hbase.wire import (
 from webtable.store.model import Row
 
 if TYPE_CHECKING:
-    from webtable.store.hbase import calls, frames, turns
+    from webtable.store.hbase import calls, frames, stream, turns
     from webtable.store.hbase.calls import Call
 else:
     calls = compiled.load("webtable.store.hbase", "calls")
     frames = compiled.load("webtable.store.hbase", "frames")
+    stream = compiled.load("webtable.store.hbase", "stream")
     turns = compiled.load("webtable.store.hbase", "turns")
 
 __all__ = ["COMPILED", "Connection"]
@@ -62,8 +61,8 @@ COMPILED = not __file__.endswith((".py", ".pyc"))
 """Whether this is machine code."""
 
 _compiled = COMPILED  # the same as a C variable
-if COMPILED and not calls.COMPILED:
-    raise ImportError("it knows calls in their compiled form only")
+if COMPILED and not (calls.COMPILED and stream.COMPILED and turns.COMPILED):
+    raise ImportError("it knows calls, streams and turns in their compiled form only")
 _new_call = calls.Call
 _SYSTEM = b"hbase:"
 _read_head, _request_frame = frames.read_head, frames.request_frame
@@ -76,21 +75,24 @@ SENT_TOGETHER_BYTES = 1 << 16
 
 M = TypeVar("M", bound=Response)
 _NO_LINGER = struct.pack("ii", 1, 0)
-# As plain numbers: to combine the named ones takes longer than the call of the system.
-_AT_ONCE = int(socket.MSG_DONTWAIT)
-_PEEK = int(socket.MSG_PEEK | socket.MSG_DONTWAIT)
-_NOTHING_YET = errno.EAGAIN
-_BUFFER_BYTES = 1 << 16
 
 
 class Connection:
     """A connection to one service. Made connected; safe to use from many threads.
 
-    `address` is where to connect, which differs from `server` where a host map says so.
+    `address` is where to connect, which differs from `server` where a host map says so; `spins`,
+    whether a thread that waits alone may spin before it sleeps.
     """
 
     def __init__(
-        self, server: Server, service: str, identity: Identity, address: Server, timeout: float
+        self,
+        server: Server,
+        service: str,
+        identity: Identity,
+        address: Server,
+        timeout: float,
+        *,
+        spins: bool = True,
     ) -> None:
         self.server = server
         self.is_open = True
@@ -105,8 +107,7 @@ class Connection:
         self._frames = frames.Frames(server)
         self._heard_at = self._asked_at = monotonic()
         self._socket = dial(server, address, identity, timeout)
-        # Its number, for what the compiled form does itself; -1 where that cannot be.
-        self._number = -1 if identity.encryption else self._socket.fileno()
+        self._stream = stream.Stream(self._socket, spins=spins)
         opening, header = preamble(identity), connection_header(service, identity)
         if identity.handshake is None:
             opening += header  # saves a packet
@@ -287,18 +288,8 @@ class Connection:
 
     def _check_alive(self) -> None:
         # A server that went away while the connection was idle has left its end to be read.
-        try:
-            if _compiled and self._number >= 0:
-                got = c_recv(self._number, self._buffer, 1, _PEEK)  # type: ignore[name-defined,attr-defined]  # noqa: F821
-                if got > 0 or (got < 0 and c_errno == _NOTHING_YET):  # type: ignore[name-defined]  # noqa: F821
-                    return
-            if self._socket.recv(1, _PEEK):
-                return
-        except BlockingIOError:
-            return
-        except OSError:
-            pass
-        self._break(ConnectionLost(f"{self.server} closed the connection", self.server))
+        if self._stream.is_ended():
+            self._break(ConnectionLost(f"{self.server} closed the connection", self.server))
 
     def _send_out(self, timeout: float) -> None:
         """Sends what is in the outbox, unless another thread is at it."""
@@ -328,12 +319,10 @@ class Connection:
         return frame if len(frames) == 1 else b"".join(frames)
 
     def _send(self, frame: bytes, timeout: float) -> None:
-        sent = 0
-        if _compiled and self._number >= 0:
-            sent = max(c_send(self._number, frame, len(frame), _AT_ONCE), 0)  # type: ignore[name-defined]  # noqa: F821
-        if not sent:
-            with contextlib.suppress(BlockingIOError):
-                sent = self._socket.send(frame, _AT_ONCE)
+        try:
+            sent = self._stream.send(frame)
+        except BlockingIOError:
+            sent = 0
         if sent < len(frame):
             self._send_rest(memoryview(frame)[sent:], timeout)
 
@@ -355,7 +344,7 @@ class Connection:
                 if is_reader:
                     self._stop_reading(None)
             with contextlib.suppress(BlockingIOError):
-                rest = rest[self._socket.send(rest, _AT_ONCE) :]
+                rest = rest[self._socket.send(rest, socket.MSG_DONTWAIT) :]
             if rest and monotonic() > end:
                 raise TimeoutError(f"it did not take a request in within {seconds:.1f} s")
 
@@ -389,18 +378,15 @@ class Connection:
 
     def _receive(self, waits: bool) -> bytes | None:
         wanted = self._frames.wanted
-        at_once = self._is_crowded or not waits
-        if _compiled and at_once and self._number >= 0 and wanted <= _BUFFER_BYTES:
-            # Where several answers came at once, more may have come by now.
-            got = c_recv(self._number, self._buffer, wanted, _AT_ONCE)  # type: ignore[name-defined,attr-defined]  # noqa: F821
-            if got > 0:
-                return self._buffer[:got]  # type: ignore[attr-defined,no-any-return]
-        if not waits:
-            return None
+        # Where several answers came at once, more may have come by now.
+        if self._is_crowded or not waits:
+            data = self._stream.take(wanted)
+            if data is not None or not waits:
+                return data
         # Only now, when Python's lock is about to come free: before that they could do nothing.
         self._wake_answered()
         self._wake_next()
-        return self._socket.recv(wanted)
+        return self._stream.receive(wanted, len(self._pending) == 1)
 
     def _wake_answered(self) -> None:
         if self._answered:
@@ -482,7 +468,7 @@ class Connection:
             try:
                 if self._reading.acquire(blocking=False):
                     try:
-                        self._number = -1
+                        self._stream.end()
                         self._socket.close()
                     finally:
                         self._reading.release()
