@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 __all__ = [
     "AccessError",
@@ -347,6 +347,12 @@ class BatchError(ExceptionGroup[WebTableError], WebTableError):  # type: ignore[
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (BatchError, (self.message, list(self.exceptions), self.positions))
+
+    def joined(self, other: BatchError) -> BatchError:
+        """Returns an error that says what both say, where they are of one bulk write."""
+        errors = cast("tuple[WebTableError, ...]", (*self.exceptions, *other.exceptions))
+        message = f"{self.message}, and {other.message}"
+        return BatchError(message, errors, self.positions + other.positions)
 
     def derive(self, errors: Sequence[WebTableError]) -> BatchError:  # type: ignore[override]
         """Returns a group of some of the errors, as `split` and `except*` need it."""

@@ -1,4 +1,4 @@
-"""Puts, increments, appends, atomic mixes of one row, batches, and commits over many rows."""
+"""Puts, increments, appends, atomic mixes of one row, and commits over many rows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from webtable import (
     Store,
     Table,
 )
-from webtable.errors import BatchError, FamilyNotFound, InvalidRequest, TableNotFound
+from webtable.errors import FamilyNotFound, InvalidRequest, TableNotFound
 
 from .conftest import Rows
 
@@ -206,66 +206,6 @@ def test_a_delete_wins_over_a_put_of_the_same_step_and_time(table: Table, rows: 
     found = table.get(row)
     assert found is not None
     assert found.values() == {b"one:b": b"kept"}
-
-
-def test_a_batch_sends_when_it_is_full_and_at_its_end(table: Table, rows: Rows) -> None:
-    with table.batch(size=3) as batch:
-        for number in range(3):
-            batch.put(rows(b"%d" % number), {b"one:n": b"%d" % number}, timestamp=10)
-        assert len(batch) == 0
-        assert len(list(table.scan(prefix=rows(b"")))) == 3
-        batch.delete(rows(b"0"))
-        batch.delete(rows(b"1"), [b"one:n"], timestamp=9)
-        batch.add(Increment(rows(b"counter"), {b"one:n": 3}))
-        batch.put(rows(b"4"), {b"one:n": b"4"})
-        assert len(batch) == 1
-    assert rows.names(table.scan(prefix=rows(b""))) == [b"1", b"2", b"4", b"counter"]
-
-
-def test_a_batch_left_by_an_exception_drops_what_it_did_not_send(table: Table, rows: Rows) -> None:
-    def fill_and_fail() -> None:
-        with table.batch() as batch:
-            batch.put(rows(), {b"one:n": b""})
-            raise KeyError
-
-    with pytest.raises(KeyError):
-        fill_and_fail()
-    assert table.get(rows()) is None
-
-
-def test_mutations_of_one_row_in_a_batch_keep_their_order(table: Table, rows: Rows) -> None:
-    with table.batch() as batch:
-        for number in range(50):
-            batch.put(rows(), {b"one:n": b"%d" % number}, timestamp=10)
-        for letter in (b"a", b"b", b"c"):
-            batch.add(Append(rows(), {b"one:text": letter}))
-    found = table.get(rows())
-    assert found is not None
-    assert found.values() == {b"one:n": b"49", b"one:text": b"abc"}
-
-
-def test_a_batch_names_what_failed_and_stores_the_rest(table: Table, rows: Rows) -> None:
-    table.put(rows(b"text"), {b"one:n": b"text"})
-    batch = table.batch()
-    batch.put(rows(b"good"), {b"one:n": b"1"})
-    batch.put(rows(b"bad"), {b"nope:n": b"1"})
-    batch.add(Increment(rows(b"text"), {b"one:n": 1}))
-    batch.delete(rows(b"bad"), [b"nope"])
-    batch.put(rows(b"good too"), {b"one:n": b"1"})
-    with pytest.raises(BatchError) as caught:
-        batch.send()
-    assert caught.value.code == "batch"
-    assert caught.value.positions == (1, 2, 3)
-    kinds = [type(error) for error in caught.value.exceptions]
-    assert kinds == [FamilyNotFound, InvalidRequest, FamilyNotFound]
-    assert rows.names(table.scan(prefix=rows(b""))) == [b"good", b"good too", b"text"]
-
-
-def test_a_batch_of_an_unknown_table(store: Store, new_name: str) -> None:
-    batch = store.table(new_name).batch()
-    batch.put(b"row", {b"f:q": b""})
-    with pytest.raises(TableNotFound):
-        batch.send()
 
 
 def test_commits_over_rows_and_tables_or_a_clear_no(

@@ -219,10 +219,12 @@ class _Writer(_Worker):
             writes.append((row, seen))
 
         failed: dict[int, Exception] = {}
+        # Some go in several bulks, of which one is under way while the next is sent.
+        size = len(batch) + 1 if self.draw.random() < 0.5 else self.draw.randrange(1, 6)
 
         def send() -> None:
             try:
-                with self.table.batch(size=len(batch) + 1) as sending:
+                with self.table.batch(size=size) as sending:
                     for each in batch:
                         sending.add(each)
             except BatchError as error:
@@ -237,8 +239,8 @@ class _Writer(_Worker):
                     failed[position], "maybe_applied", True
                 )
                 outcome = Outcome.FAILED if sure else Outcome.UNKNOWN
-            elif not failed:
-                outcome = whole
+            elif not failed or size <= len(batch):
+                outcome = whole  # of several bulks, later ones may not have been sent
             self.history.wrote(row, Write(seen, self.clock.began, self.clock.ended, outcome))
 
     def _one_wide(self, row: bytes) -> None:

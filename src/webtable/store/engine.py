@@ -20,7 +20,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import ClassVar, NamedTuple
 
-from webtable.errors import WebTableError
+from webtable.errors import BatchError, WebTableError
 from webtable.store.admin import Admin
 from webtable.store.load import Region, TableStats
 from webtable.store.model import Row
@@ -28,7 +28,7 @@ from webtable.store.mutation import Check, CheckResult, Conditional, Durability,
 from webtable.store.scan import Get, Scan
 from webtable.store.schema import TableSchema
 
-__all__ = ["Capabilities", "Engine"]
+__all__ = ["Capabilities", "Engine", "Writer"]
 
 
 class Capabilities(NamedTuple):
@@ -89,6 +89,10 @@ class Engine(ABC):
         Raises:
             BatchError: some failed; it names their positions, the others were made.
         """
+
+    def writer(self, table: str, durability: Durability) -> Writer:
+        """Returns what makes bulks of mutations one after the other, for one caller."""
+        return Writer(self, table, durability)
 
     @abstractmethod
     def mutate_row(
@@ -195,3 +199,38 @@ class Engine(ABC):
     def stats(self, table: str) -> TableStats:
         """Returns sizes and counts, without reading the data; see `Admin.stats`."""
         return self.admin.stats(table)
+
+
+class Writer:
+    """Makes bulks of mutations one after the other; this one waits for each of them.
+
+    An engine whose servers are elsewhere may go on while they work on a bulk. What a caller does
+    with one row is made in its order all the same.
+    """
+
+    def __init__(self, engine: Engine, table: str, durability: Durability) -> None:
+        self._engine = engine
+        self._table = table
+        self._durability = durability
+
+    def send(self, mutations: Sequence[Mutation], first: int) -> None:
+        """Makes mutations, or begins to. They are made also where it raises for earlier ones.
+
+        Args:
+            first: the position of the first one, from which errors count.
+
+        Raises:
+            BatchError: some of these, or of those that were sent before, failed.
+        """
+        try:
+            self._engine.mutate_many(self._table, mutations, self._durability)
+        except BatchError as error:
+            error.positions = tuple(first + position for position in error.positions)
+            raise
+
+    def finish(self) -> None:
+        """Returns when everything that was sent is made.
+
+        Raises:
+            BatchError: some of it failed.
+        """

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Literal, Unpack, overload
 
-from webtable.errors import InvalidRequest, WebTableError
+from webtable.errors import BatchError, InvalidRequest, WebTableError
 from webtable.store.engine import Engine
 from webtable.store.filter_text import as_filter
 from webtable.store.filters import Filter
@@ -272,7 +272,9 @@ class Table:
     def batch(self, *, size: int = 1000, durability: Durability = "wal") -> Batch:
         """Collects mutations and sends them `size` at a time; use it in a `with` block.
 
-        Each mutation is atomic, the batch is not; for all or nothing see `Store.commit`.
+        Each mutation is atomic, the batch is not; for all or nothing see `Store.commit`. All of
+        them are stored when the block, or `Batch.send`, is over. A cluster works on a full batch
+        while the next is filled: reads may not see it yet, and its errors come later.
         """
         return Batch(self._engine, self.name, size, durability)
 
@@ -302,16 +304,16 @@ class Table:
 class Batch:
     """Mutations on their way to a table. Leaving the `with` block sends what is left.
 
-    When the block is left by an exception, what was not sent yet is dropped.
+    When the block is left by an exception, what was not sent yet is dropped. The positions in a
+    `BatchError` count all mutations from the first that was added.
     """
 
     def __init__(self, engine: Engine, table: str, size: int, durability: Durability) -> None:
         if size < 1:
             raise InvalidRequest(f"batch size {size} is less than 1", hint="1,000 is a good one")
-        self._engine = engine
-        self._table = table
+        self._writer = engine.writer(table, check_durability(durability))
         self._size = size
-        self._durability = check_durability(durability)
+        self._sent = 0
         self._pending: list[Mutation] = []
 
     def put(
@@ -326,7 +328,7 @@ class Batch:
         pending = self._pending
         pending.append(Put(row, values, timestamp=timestamp, ttl_ms=ttl_ms))
         if len(pending) >= self._size:
-            self.send()
+            self._send_pending()
 
     def delete(
         self, row: bytes, columns: Iterable[bytes] = (), *, timestamp: int | None = None
@@ -342,18 +344,36 @@ class Batch:
         """Adds any mutation; sends the batch when it is full.
 
         Raises:
-            BatchError: entries of the batch that was sent failed.
+            BatchError: mutations that were sent, now or before, failed.
         """
         pending = self._pending
         pending.append(mutation)
         if len(pending) >= self._size:
-            self.send()
+            self._send_pending()
 
     def send(self) -> None:
-        """Sends what was added so far."""
+        """Sends what was added so far, and returns when all of it is stored.
+
+        Raises:
+            BatchError: mutations that were sent, now or before, failed.
+        """
+        error: WebTableError | None = None
+        try:
+            if self._pending:
+                self._send_pending()
+        except WebTableError as exc:
+            error = exc
+        try:
+            self._writer.finish()
+        except WebTableError as exc:
+            error = exc if error is None else _both(error, exc)
+        if error is not None:
+            raise error
+
+    def _send_pending(self) -> None:
         pending, self._pending = self._pending, []
-        if pending:
-            self._engine.mutate_many(self._table, pending, self._durability)
+        first, self._sent = self._sent, self._sent + len(pending)
+        self._writer.send(pending, first)
 
     def __len__(self) -> int:
         return len(self._pending)
@@ -369,8 +389,21 @@ class Batch:
     ) -> None:
         if kind is None:
             self.send()
-        else:
-            self._pending = []
+            return
+        self._pending = []
+        if isinstance(error, Exception):  # not one who wants to stop at once
+            try:
+                self._writer.finish()
+            except WebTableError as exc:
+                error.add_note(f"Also, of what was sent before: {exc}")
+
+
+def _both(error: WebTableError, other: WebTableError) -> WebTableError:
+    """Returns an error that says what two of one batch say."""
+    if isinstance(error, BatchError) and isinstance(other, BatchError):
+        return error.joined(other)
+    error.add_note(f"Also, of what was sent before: {other}")
+    return error
 
 
 def _columns(columns: Iterable[bytes]) -> tuple[bytes, ...]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from google.protobuf.message import DecodeError
 
-from webtable.errors import WebTableError
+from webtable.errors import BatchError, WebTableError
 from webtable.store.hbase.cluster import CLIENT, Cluster
 from webtable.store.hbase.connection import Call
 from webtable.store.hbase.messages import (
@@ -95,8 +95,10 @@ class Multi:
         self._lost: dict[int, Place] = {}  # where a try may have taken effect
         self._are_reads = bool(entries) and isinstance(entries[0], Get)
         self._have_nonces = any(map(has_nonce, entries))
-        rows = {entry.row for entry in entries}
-        self._in_order = len(rows) < len(entries) and not self._are_reads
+        self._under_way: dict[Server, deque[_Group]] = {}
+        self._sent = self._waiting = 0
+        self.rows = {entry.row for entry in entries}
+        self._in_order = len(self.rows) < len(entries) and not self._are_reads
         self.outcomes: list[Row | WebTableError | None] = [None] * len(entries)
 
     def run(self) -> None:
@@ -105,21 +107,67 @@ class Multi:
         Raises:
             WebTableError: for a reason that holds for every entry.
         """
-        pending = list(range(len(self._entries)))
-        while pending:
-            self._failures, self._unsent = [], []
-            if self._in_order:
-                pending, self._unsent = self._first_of_each_row(pending)
-            waiting = len(self._unsent)
-            under_way: dict[Server, deque[_Group]] = {}
-            for server, placed in self._by_server(pending).items():
-                self._send_all(server, placed, under_way.setdefault(server, deque()))
-            for groups in under_way.values():
-                while groups:
-                    self._collect(groups.popleft())
-            if len(self._failures) + len(self._unsent) - waiting < len(pending):
-                self._attempts = self._cluster.attempts(self._shown)  # it moves: more time
-            pending = sorted(self._try_again() + self._unsent)
+        self.begin()
+        self.finish()
+
+    def begin(self) -> None:
+        """Sends the entries, waiting for answers only where too many are missing.
+
+        Raises:
+            WebTableError: for a reason that holds for every entry.
+        """
+        self._send_entries(list(range(len(self._entries))))
+
+    def finish(self) -> None:
+        """Waits for the answers, and sends again what has to be.
+
+        Raises:
+            WebTableError: for a reason that holds for every entry.
+        """
+        while pending := self._collect_all():
+            self._send_entries(pending)
+
+    def renew(self) -> None:
+        """Gives the rest as much time as if it began now."""
+        self._attempts = self._cluster.attempts(self._shown)
+
+    def made(self, first: int = 0) -> list[Row | None]:
+        """Returns what became of mutations, whose positions count from `first`.
+
+        Raises:
+            BatchError: some failed.
+        """
+        rows: list[Row | None] = []
+        errors: list[WebTableError] = []
+        positions: list[int] = []
+        for position, outcome in enumerate(self.outcomes, first):
+            if isinstance(outcome, WebTableError):
+                errors.append(outcome)
+                positions.append(position)
+            else:
+                rows.append(outcome)
+        if errors:
+            count = len(self._entries)
+            message = f"{len(errors):,} of {count:,} mutations of table '{self._shown}' failed"
+            raise BatchError(message, errors, positions)
+        return rows
+
+    def _send_entries(self, pending: list[int]) -> None:
+        self._failures, self._unsent = [], []
+        if self._in_order:
+            pending, self._unsent = self._first_of_each_row(pending)
+        self._sent, self._waiting = len(pending), len(self._unsent)
+        for server, placed in self._by_server(pending).items():
+            self._send_all(server, placed, self._under_way.setdefault(server, deque()))
+
+    def _collect_all(self) -> list[int]:
+        """Waits for everything that is under way, and returns the entries to send next."""
+        for groups in self._under_way.values():
+            while groups:
+                self._collect(groups.popleft())
+        if len(self._failures) + len(self._unsent) - self._waiting < self._sent:
+            self.renew()  # it moves: more time
+        return sorted(self._try_again() + self._unsent)
 
     def _first_of_each_row(self, pending: list[int]) -> tuple[list[int], list[int]]:
         """Returns the entries to send now, and those that must wait for others of their row.
@@ -204,8 +252,11 @@ class Multi:
         entries, durability = self._entries, self._durability
         group, room = _Group(), GROUP_BYTES
         cells = group.cells
+        spare = most // 2
         while left and most > 0 and room > 0:
             place, waiting = left[0]
+            if most < len(waiting) <= most + spare:
+                most = len(waiting)  # to a server, half a region's entries are as much trouble
             indexes, actions = group.new_region(place)
             while waiting and most > 0 and room > 0:
                 index = waiting.popleft()

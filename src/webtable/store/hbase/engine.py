@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import ClassVar, NamedTuple, TypeGuard
 
-from webtable.errors import BatchError, InvalidRequest, ReadOnly, Timeout, WebTableError
-from webtable.store.engine import Capabilities, Engine
+from webtable.errors import InvalidRequest, ReadOnly, Timeout, WebTableError
+from webtable.store.engine import Capabilities, Engine, Writer
 from webtable.store.hbase.admin import HBaseAdmin
 from webtable.store.hbase.batch import Multi
 from webtable.store.hbase.cluster import Cluster, RegionCall
@@ -29,6 +29,7 @@ from webtable.store.hbase.proto import client_pb2
 from webtable.store.hbase.retry import Attempts, translate
 from webtable.store.hbase.scanner import ScanJob
 from webtable.store.hbase.wire import AsBytes, RpcError, Server, inner_error
+from webtable.store.hbase.writer import BulkWriter
 from webtable.store.model import Row
 from webtable.store.mutation import (
     Append,
@@ -119,19 +120,13 @@ class HBaseEngine(Engine):
         self._check_writable()
         multi = Multi(self._cluster, table, mutations, durability)
         multi.run()
-        rows: list[Row | None] = []
-        errors: list[WebTableError] = []
-        positions: list[int] = []
-        for position, outcome in enumerate(multi.outcomes):
-            if isinstance(outcome, WebTableError):
-                errors.append(outcome)
-                positions.append(position)
-            else:
-                rows.append(outcome)
-        if errors:
-            message = f"{len(errors):,} of {len(mutations):,} mutations of table '{table}' failed"
-            raise BatchError(message, errors, positions)
-        return rows
+        return multi.made()
+
+    def writer(self, table: str, durability: Durability) -> Writer:
+        """Returns what makes bulks of mutations; see `Engine.writer`."""
+        if self._read_only:
+            return super().writer(table, durability)  # refuses what is sent
+        return BulkWriter(self._cluster, table, durability)
 
     def mutate_row(
         self, table: str, row: bytes, mutations: Sequence[Mutation], durability: Durability

@@ -1,0 +1,184 @@
+"""Bulks of mutations that are under way while the next is made, with servers that do not answer."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from tests.faults.proxy import Proxy
+from webtable import Table
+from webtable.errors import BatchError, StoreClosed, Timeout
+from webtable.store.hbase.engine import HBaseEngine
+from webtable.store.hbase.location import parse_location
+from webtable.store.hbase.registry import ZooKeeperRegistry
+from webtable.store.mutation import Mutation, Put
+from webtable.store.scan import Get, Scan
+
+from .conftest import NewTable
+
+Connect = Callable[[float], HBaseEngine]
+
+
+@pytest.fixture
+def proxy(location: str) -> Iterator[Proxy]:
+    proxy = Proxy(ZooKeeperRegistry(parse_location(location)).meta_server(10))
+    yield proxy
+    proxy.close()
+
+
+@pytest.fixture
+def connect(location: str, proxy: Proxy) -> Iterator[Connect]:
+    """Opens engines behind the proxy, whose calls may take so many seconds."""
+    engines: list[HBaseEngine] = []
+
+    def open_engine(seconds: float) -> HBaseEngine:
+        mapped = f"{proxy.target}={proxy.address}"
+        engines.append(HBaseEngine.connect(f"{location}&timeout={seconds}&host_map={mapped}"))
+        return engines[-1]
+
+    yield open_engine
+    proxy.heal()
+    for each in engines:
+        each.close()
+
+
+def puts(value: bytes, *names: bytes) -> list[Mutation]:
+    return [Put(name, {b"f:q": value}) for name in names]
+
+
+def values(engine: HBaseEngine, table: str) -> dict[bytes, bytes | None]:
+    return {row.key: row.value(b"f:q") for row in engine.scan(table, Scan())}
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def test_a_bulk_is_not_waited_for_until_the_next(
+    engine: HBaseEngine, connect: Connect, proxy: Proxy, new_table: NewTable
+) -> None:
+    table = new_table(splits=(b"m",))
+    behind = connect(60)
+    assert behind.get(table, Get(b"a")) is None  # so that it knows the regions
+    writer = behind.writer(table, "wal")
+    proxy.hold_responses()
+    writer.send(puts(b"1", b"a", b"z"), 0)
+    wait_for(lambda: values(engine, table) == {b"a": b"1", b"z": b"1"})
+    proxy.heal()
+    writer.send(puts(b"2", b"b", b"y"), 2)
+    writer.finish()
+    assert values(engine, table) == {b"a": b"1", b"b": b"2", b"y": b"2", b"z": b"1"}
+
+
+def test_a_bulk_waits_for_the_one_before_where_they_have_a_row_in_common(
+    engine: HBaseEngine, connect: Connect, proxy: Proxy, new_table: NewTable
+) -> None:
+    table = new_table()
+    behind = connect(60)
+    assert behind.get(table, Get(b"a")) is None
+    writer = behind.writer(table, "wal")
+    proxy.hold_responses()
+    writer.send(puts(b"1", b"a", b"b"), 0)
+    wait_for(lambda: values(engine, table) == {b"a": b"1", b"b": b"1"})
+    with ThreadPoolExecutor(1) as pool:
+        second = pool.submit(writer.send, puts(b"2", b"b", b"c"), 2)
+        time.sleep(0.3)  # long enough to do what it must not
+        assert not second.done()
+        assert values(engine, table) == {b"a": b"1", b"b": b"1"}
+        proxy.heal()
+        second.result(20)
+    writer.finish()
+    assert values(engine, table) == {b"a": b"1", b"b": b"2", b"c": b"2"}
+
+
+def test_what_was_lost_on_the_way_is_sent_again(
+    engine: HBaseEngine, connect: Connect, proxy: Proxy, new_table: NewTable
+) -> None:
+    table = new_table()
+    behind = connect(60)
+    assert behind.get(table, Get(b"a")) is None
+    writer = behind.writer(table, "wal")
+    proxy.cut_in("request", 30)  # in the middle of it
+    writer.send(puts(b"1", b"a", b"b"), 0)
+    wait_for(lambda: proxy.cuts == 1)
+    writer.send(puts(b"2", b"c", b"d"), 2)
+    proxy.cut_all()
+    writer.finish()
+    assert values(engine, table) == {b"a": b"1", b"b": b"1", b"c": b"2", b"d": b"2"}
+
+
+def test_a_caller_may_take_longer_than_a_call_may(connect: Connect, new_table: NewTable) -> None:
+    table = new_table()
+    behind = connect(1)
+    writer = behind.writer(table, "wal")
+    writer.send(puts(b"1", b"a", b"b"), 0)
+    time.sleep(1.2)
+    writer.finish()
+    assert values(behind, table) == {b"a": b"1", b"b": b"1"}
+
+
+def test_a_store_that_was_closed_meanwhile(connect: Connect, new_table: NewTable) -> None:
+    table = new_table()
+    behind = connect(60)
+    writer = behind.writer(table, "wal")
+    writer.send(puts(b"1", b"a", b"b"), 0)
+    behind.close()
+    with pytest.raises(StoreClosed):
+        writer.finish()
+
+
+def test_what_is_not_answered_is_named_with_its_place(
+    connect: Connect, proxy: Proxy, new_table: NewTable
+) -> None:
+    table = new_table()
+    behind = connect(1)
+    assert behind.get(table, Get(b"a")) is None
+    batch = Table(behind, table).batch(size=2)
+    batch.add(Put(b"a", {b"f:q": b"1"}))
+    batch.add(Put(b"b", {b"f:q": b"1"}))
+    batch.send()
+    proxy.hold_responses()
+    batch.add(Put(b"c", {b"f:q": b"1"}))
+    with pytest.raises(BatchError) as caught:
+        batch.send()
+    assert caught.value.positions == (2,)
+    (error,) = caught.value.exceptions
+    assert isinstance(error, Timeout)
+    assert error.maybe_applied
+
+
+def leave(table: Table, error: BaseException) -> None:
+    with table.batch(size=2) as batch:
+        for number in range(3):
+            batch.put(b"%d" % number, {b"f:q": b"1"})
+        raise error
+
+
+def test_leaving_by_an_exception_tells_what_became_of_what_was_sent(
+    connect: Connect, proxy: Proxy, new_table: NewTable
+) -> None:
+    table = Table(connect(1), new_table())
+    assert table.get(b"0") is None
+    proxy.hold_responses()
+    with pytest.raises(KeyError) as caught:
+        leave(table, KeyError("mine"))
+    (note,) = caught.value.__notes__
+    assert note.startswith("Also, of what was sent before: 2 of 2 mutations of table")
+
+
+def test_who_stops_the_program_does_not_wait(
+    connect: Connect, proxy: Proxy, new_table: NewTable
+) -> None:
+    table = Table(connect(60), new_table())
+    assert table.get(b"0") is None
+    proxy.hold_responses()
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        leave(table, KeyboardInterrupt())
+    assert time.monotonic() - began < 30
