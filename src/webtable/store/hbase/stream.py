@@ -6,8 +6,8 @@ sends, and takes what has come, without letting go of Python's lock: neither wai
 and to have the lock back can take longer. What is encrypted goes through Python either way.
 
 A thread that waits alone for an answer spins before it sleeps, where answers are quick: it looks
-again and again, for less time than it takes to be put to sleep and woken. That is for the compiled
-form too, which can do so without Python's lock.
+again and again for a moment, as to be put to sleep and woken takes long. Only the compiled form
+does so, for it can without Python's lock.
 """
 
 from __future__ import annotations

@@ -35,7 +35,12 @@ class BulkWriter(Writer):
                 self.finish()
             except WebTableError as exc:
                 error = exc  # of another bulk: this one is to be made all the same
-        multi.begin()
+        try:
+            multi.begin()
+        except WebTableError as exc:
+            if error is not None:
+                exc.add_note(f"Also, of what was sent before: {error}")
+            raise
         before, self._under_way = self._under_way, (multi, first)
         if before is not None:
             _finish(*before)
