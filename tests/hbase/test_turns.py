@@ -226,6 +226,30 @@ def test_an_interrupt_reaches_a_thread_that_waits_for_another_to_read() -> None:
         assert reader.result(LIMIT) == row_of(b"row")
 
 
+def test_a_signal_is_noticed_that_came_before_the_thread_slept() -> None:
+    def play(peer: Peer) -> None:
+        peer.read_hello()
+        reads = peer.read_request()
+        is_there.set()
+        peer.read_request()
+        # Taken by this thread, it does not end the sleep of the one that it is for.
+        signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+        assert interrupted.wait(LIMIT)
+        peer.answer_all([found(reads)])
+        peer.read_request()
+
+    is_there, interrupted = threading.Event(), threading.Event()
+    with crowd(play) as many:
+        reader = many.get(b"row")
+        assert is_there.wait(LIMIT)
+        began = time.monotonic()
+        with pytest.raises(KeyboardInterrupt):
+            many.scan(1)
+        assert time.monotonic() - began < LIMIT / 2
+        interrupted.set()
+        assert reader.result(LIMIT) == row_of(b"row")
+
+
 def new_call() -> Call:
     """Returns a call that is only told from others."""
     return cast("Call", object())

@@ -39,7 +39,6 @@ cdef inline int c_wake_and_sleep(
 
 cdef bint _compiled
 cdef int _WOKEN
-cdef int _INTERRUPTED
 
 cdef class Call:
     cdef readonly long long id

@@ -7,6 +7,7 @@ from webtable.store.hbase._turns cimport Turns as _Turns
 
 cdef bint _compiled
 cdef double IDLE_SECONDS
+cdef double SLEEP_SECONDS
 
 cdef class Connection:
     cdef readonly object server

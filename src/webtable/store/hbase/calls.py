@@ -29,7 +29,6 @@ COMPILED: bool = not __file__.endswith((".py", ".pyc"))
 
 _compiled = COMPILED  # the same as a C variable
 _WOKEN = 1
-_INTERRUPTED = 2  # by a signal
 
 M = TypeVar("M", bound=Response)
 _read_varint = frames.read_varint
@@ -144,9 +143,10 @@ class Call:
                 got = c_wake_and_sleep(following._lock, self._lock, micros)  # type: ignore[name-defined]  # noqa: F821
             if got == _WOKEN:
                 self._is_awake = False
-            elif got == _INTERRUPTED:
-                PyErr_CheckSignals()  # type: ignore[name-defined]  # noqa: F821
-            return bool(got == _WOKEN)
+                return True
+            # Whether or not it was one that ended the sleep: it may have come before.
+            PyErr_CheckSignals()  # type: ignore[name-defined]  # noqa: F821
+            return False
         assert self._woken is not None
         if following is not None:
             following.wake()

@@ -72,6 +72,7 @@ SEND_TIMEOUT_SECONDS = 30
 LEAST_SILENCE_SECONDS = 1.0
 IDLE_SECONDS = 0.02
 SENT_TOGETHER_BYTES = 1 << 16
+SLEEP_SECONDS = 0.2
 
 M = TypeVar("M", bound=Response)
 _NO_LINGER = struct.pack("ii", 1, 0)
@@ -206,7 +207,8 @@ class Connection:
                     # us or wakes us.
                     call.begin_waiting()
                 elif not call.in_turn:
-                    call.sleep(end - monotonic(), None)
+                    # Not for long, as a signal may have come just before.
+                    call.sleep(min(SLEEP_SECONDS, end - monotonic()), None)
                 elif not call.sleep(min(patience, end - monotonic()), self._turns.next()):
                     patience *= 2
                     if not self._turns.leave(call):
