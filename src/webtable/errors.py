@@ -325,7 +325,8 @@ class StoreClosed(WebTableError):
 class BatchError(ExceptionGroup[WebTableError], WebTableError):  # type: ignore[override]
     """Some entries of a bulk write failed; the others were stored.
 
-    `positions` has, for each error of `exceptions`, the position of its entry in the call.
+    `positions` has, for each error of `exceptions`, the position of its entry in the call, or of
+    a `Batch` among all that was added to it.
     """
 
     code = "batch"

@@ -250,6 +250,25 @@ def test_a_broken_connection_fails_every_call() -> None:
         assert not caught.value.maybe_applied
 
 
+def test_a_connection_that_ended_behind_answers_that_nobody_read_is_not_used() -> None:
+    has_ended = threading.Event()
+
+    def play(peer: Peer) -> None:
+        peer.read_hello()
+        peer.answer(peer.read_request().header.call_id, response(7))
+        peer.socket.shutdown(2)
+        has_ended.set()
+
+    with connected(play) as connection:
+        call = connection.submit("Scan", scan(7), LIMIT)
+        assert has_ended.wait(LIMIT)
+        time.sleep(0.05)  # longer than a server that is at work is silent
+        with pytest.raises(ConnectionLost) as caught:
+            connection.submit("Scan", scan(8), LIMIT)
+        assert not caught.value.maybe_applied
+        assert call.wait(client_pb2.ScanResponse, LIMIT).message.scanner_id == 7
+
+
 def test_a_connection_that_ended_while_idle_is_not_used() -> None:
     ended = threading.Event()
 

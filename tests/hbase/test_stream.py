@@ -29,7 +29,8 @@ def form(request: pytest.FixtureRequest) -> ModuleType:
 
 
 @pytest.fixture
-def compiled() -> ModuleType:
+def compiled(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _process: {0, 1})
     return form_of("webtable.store.hbase", "stream", "compiled")
 
 
@@ -188,6 +189,7 @@ def test_bytes_arrive_as_they_were_sent_while_others_look_at_the_connection(
                 assert patiently(stream) == answer
         finally:
             is_over.set()
-            other.shutdown(socket.SHUT_RDWR)
-            for thread in threads:
+            for thread in threads[1:]:
                 thread.join()
+            other.shutdown(socket.SHUT_RDWR)
+            threads[0].join()

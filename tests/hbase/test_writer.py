@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -10,7 +13,7 @@ import pytest
 
 from tests.faults.proxy import Proxy
 from webtable import Table
-from webtable.errors import BatchError, StoreClosed, Timeout
+from webtable.errors import BatchError, FamilyNotFound, RetryableError, StoreClosed, Timeout
 from webtable.store.hbase.engine import HBaseEngine
 from webtable.store.hbase.location import parse_location
 from webtable.store.hbase.registry import ZooKeeperRegistry
@@ -115,10 +118,10 @@ def test_what_was_lost_on_the_way_is_sent_again(
 
 def test_a_caller_may_take_longer_than_a_call_may(connect: Connect, new_table: NewTable) -> None:
     table = new_table()
-    behind = connect(1)
+    behind = connect(2)
     writer = behind.writer(table, "wal")
     writer.send(puts(b"1", b"a", b"b"), 0)
-    time.sleep(1.2)
+    time.sleep(2.2)
     writer.finish()
     assert values(behind, table) == {b"a": b"1", b"b": b"1"}
 
@@ -137,7 +140,7 @@ def test_what_is_not_answered_is_named_with_its_place(
     connect: Connect, proxy: Proxy, new_table: NewTable
 ) -> None:
     table = new_table()
-    behind = connect(1)
+    behind = connect(2)
     assert behind.get(table, Get(b"a")) is None
     batch = Table(behind, table).batch(size=2)
     batch.add(Put(b"a", {b"f:q": b"1"}))
@@ -163,13 +166,13 @@ def leave(table: Table, error: BaseException) -> None:
 def test_leaving_by_an_exception_tells_what_became_of_what_was_sent(
     connect: Connect, proxy: Proxy, new_table: NewTable
 ) -> None:
-    table = Table(connect(1), new_table())
+    table = Table(connect(2), new_table())
     assert table.get(b"0") is None
     proxy.hold_responses()
     with pytest.raises(KeyError) as caught:
         leave(table, KeyError("mine"))
     (note,) = caught.value.__notes__
-    assert note.startswith("Also, of what was sent before: 2 of 2 mutations of table")
+    assert note.startswith("Of what was sent before: 2 of 2 mutations of table")
 
 
 def test_who_stops_the_program_does_not_wait(
@@ -182,3 +185,73 @@ def test_who_stops_the_program_does_not_wait(
     with pytest.raises(KeyboardInterrupt):
         leave(table, KeyboardInterrupt())
     assert time.monotonic() - began < 30
+
+
+def test_an_error_of_the_batch_itself_tells_all_that_failed(
+    engine: HBaseEngine, new_table: NewTable
+) -> None:
+    table = new_table()
+
+    def fill() -> None:
+        with Table(engine, table).batch(size=3) as batch:
+            for number in range(8):
+                family = b"nope" if number in (1, 4) else b"f"
+                batch.put(b"%d" % number, {family + b":q": b"1"})
+
+    with pytest.raises(BatchError) as caught:
+        fill()
+    assert caught.value.positions == (1, 4)
+    assert [type(each) for each in caught.value.exceptions] == [FamilyNotFound] * 2
+    assert sorted(values(engine, table)) == [b"0", b"2", b"3", b"5"]
+
+
+def test_what_was_interrupted_is_told_at_the_end(
+    connect: Connect, proxy: Proxy, new_table: NewTable
+) -> None:
+    table = Table(connect(60), new_table())
+    assert table.get(b"0") is None
+    is_done = False
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    def fill() -> None:
+        nonlocal is_done
+        with table.batch(size=2) as batch:
+            for number in range(3):
+                batch.put(b"%d" % number, {b"f:q": b"1"})
+            timer.start()
+            with pytest.raises(KeyboardInterrupt):
+                batch.put(b"3", {b"f:q": b"1"})
+            proxy.heal()
+            is_done = True
+
+    before = signal.signal(signal.SIGUSR1, stop)
+    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGUSR1))
+    proxy.hold_responses()
+    try:
+        with pytest.raises(BatchError, match=r"2 mutations of table .* were interrupted") as caught:
+            fill()
+    finally:
+        timer.cancel()
+        signal.signal(signal.SIGUSR1, before)
+    assert is_done
+    assert caught.value.positions == (0, 1)
+    assert all(isinstance(each, RetryableError) for each in caught.value.exceptions)
+
+
+def test_a_generator_that_is_dropped_stores_what_it_has_sent(
+    engine: HBaseEngine, new_table: NewTable
+) -> None:
+    table = new_table()
+
+    def numbers() -> Iterator[int]:
+        with Table(engine, table).batch(size=2) as batch:
+            for number in range(10):
+                batch.put(b"%d" % number, {b"f:q": b"1"})
+                yield number
+
+    dropped = numbers()
+    assert [next(dropped) for _ in range(5)] == [0, 1, 2, 3, 4]
+    dropped.close()  # type: ignore[attr-defined]
+    assert sorted(values(engine, table)) == [b"0", b"1", b"2", b"3"]

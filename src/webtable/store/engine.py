@@ -28,7 +28,7 @@ from webtable.store.mutation import Check, CheckResult, Conditional, Durability,
 from webtable.store.scan import Get, Scan
 from webtable.store.schema import TableSchema
 
-__all__ = ["Capabilities", "Engine", "Writer"]
+__all__ = ["Capabilities", "Engine", "Writer", "joined"]
 
 
 class Capabilities(NamedTuple):
@@ -214,7 +214,7 @@ class Writer:
         self._durability = durability
 
     def send(self, mutations: Sequence[Mutation], first: int) -> None:
-        """Makes mutations, or begins to. They are made also where it raises for earlier ones.
+        """Makes mutations, or begins to. They are made also where a `BatchError` is of others.
 
         Args:
             first: the position of the first one, from which errors count.
@@ -234,3 +234,16 @@ class Writer:
         Raises:
             BatchError: some of it failed.
         """
+
+
+def joined(error: WebTableError | None, other: WebTableError) -> WebTableError:
+    """Returns an error that says what two errors of one batch say."""
+    if error is None:
+        return other
+    if not isinstance(other, BatchError):
+        error.add_note(f"Also: {other}")
+        return error
+    if isinstance(error, BatchError):
+        return error.joined(other)
+    other.add_note(f"Also: {error}")  # the one that has positions is needed more
+    return other

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Literal, Unpack, overload
 
-from webtable.errors import BatchError, InvalidRequest, WebTableError
-from webtable.store.engine import Engine
+from webtable.errors import InvalidRequest, WebTableError
+from webtable.store.engine import Engine, joined
 from webtable.store.filter_text import as_filter
 from webtable.store.filters import Filter
 from webtable.store.load import Region, TableStats
@@ -274,7 +274,8 @@ class Table:
 
         Each mutation is atomic, the batch is not; for all or nothing see `Store.commit`. All of
         them are stored when the block, or `Batch.send`, is over. A cluster works on a full batch
-        while the next is filled: reads may not see it yet, and its errors come later.
+        while the next is filled: reads may not see it yet, its errors come later, and what was
+        added to it must not be changed.
         """
         return Batch(self._engine, self.name, size, durability)
 
@@ -315,6 +316,7 @@ class Batch:
         self._size = size
         self._sent = 0
         self._pending: list[Mutation] = []
+        self._told: WebTableError | None = None
 
     def put(
         self,
@@ -366,14 +368,18 @@ class Batch:
         try:
             self._writer.finish()
         except WebTableError as exc:
-            error = exc if error is None else _both(error, exc)
+            error = joined(error, exc)
         if error is not None:
             raise error
 
     def _send_pending(self) -> None:
         pending, self._pending = self._pending, []
         first, self._sent = self._sent, self._sent + len(pending)
-        self._writer.send(pending, first)
+        try:
+            self._writer.send(pending, first)
+        except WebTableError as exc:
+            self._told = exc
+            raise
 
     def __len__(self) -> int:
         return len(self._pending)
@@ -391,19 +397,14 @@ class Batch:
             self.send()
             return
         self._pending = []
-        if isinstance(error, Exception):  # not one who wants to stop at once
-            try:
-                self._writer.finish()
-            except WebTableError as exc:
-                error.add_note(f"Also, of what was sent before: {exc}")
-
-
-def _both(error: WebTableError, other: WebTableError) -> WebTableError:
-    """Returns an error that says what two of one batch say."""
-    if isinstance(error, BatchError) and isinstance(other, BatchError):
-        return error.joined(other)
-    error.add_note(f"Also, of what was sent before: {other}")
-    return error
+        if error is None or isinstance(error, KeyboardInterrupt):
+            return  # who stops the program does not want to wait
+        try:
+            self._writer.finish()
+        except WebTableError as exc:
+            if error is self._told:  # our own, which is to tell everything
+                raise joined(self._told, exc) from None
+            error.add_note(f"Of what was sent before: {exc}")
 
 
 def _columns(columns: Iterable[bytes]) -> tuple[bytes, ...]:

@@ -26,7 +26,7 @@ cdef class Connection:
     cdef object _socket
     cdef _Stream _stream
 
-    @cython.locals(call=_Call, call_id=cython.longlong, body=bytes)
+    @cython.locals(call=_Call, call_id=cython.longlong, body=bytes, is_idle=cython.bint)
     cpdef submit(self, str method, object request, double timeout, bytes cells=*)
     @cython.locals(call=_Call, call_id=cython.longlong, body=bytes, method=str, is_idle=cython.bint)
     cpdef get(self, bytes region, bytes message, double timeout)

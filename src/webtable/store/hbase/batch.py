@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from google.protobuf.message import DecodeError
 
-from webtable.errors import BatchError, WebTableError
+from webtable.errors import BatchError, RetryableError, WebTableError
 from webtable.store.hbase.cluster import CLIENT, Cluster
 from webtable.store.hbase.connection import Call
 from webtable.store.hbase.messages import (
@@ -130,6 +130,17 @@ class Multi:
     def renew(self) -> None:
         """Gives the rest as much time as if it began now."""
         self._attempts = self._cluster.attempts(self._shown)
+
+    def wait_longer(self, seconds: float) -> None:
+        """Puts off the end of its time."""
+        self._attempts.deadline.at += seconds
+
+    def interrupted(self, first: int) -> BatchError:
+        """Returns the error for mutations that nobody waits for any more."""
+        count = len(self._entries)
+        what = f"mutations of table '{self._shown}' were interrupted"
+        error = RetryableError(what, hint="see which of them were made, and send the others again")
+        return BatchError(f"{count:,} {what}", [error] * count, range(first, first + count))
 
     def made(self, first: int = 0) -> list[Row | None]:
         """Returns what became of mutations, whose positions count from `first`.

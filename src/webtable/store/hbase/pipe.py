@@ -135,7 +135,9 @@ class Connection:
         call_id = next(self._ids) & 0x7FFFFFFF
         body = request if isinstance(request, bytes) else request.SerializeToString()
         call = _new_call(self, call_id, _request_frame(call_id, method, body, timeout, cells))
-        self._begin(call, timeout, not self._pending)
+        # Behind calls that nobody waited for lately there may be the end too.
+        is_idle = not self._pending or monotonic() - self._heard_at > IDLE_SECONDS
+        self._begin(call, timeout, is_idle)
         return call
 
     def get(self, region: bytes, message: bytes, timeout: float) -> Row | None:
@@ -209,7 +211,9 @@ class Connection:
                 elif not call.in_turn:
                     # Not for long, as a signal may have come just before.
                     call.sleep(min(SLEEP_SECONDS, end - monotonic()), None)
-                elif not call.sleep(min(patience, end - monotonic()), self._turns.next()):
+                elif not call.sleep(
+                    min(patience, SLEEP_SECONDS, end - monotonic()), self._turns.next()
+                ):
                     patience *= 2
                     if not self._turns.leave(call):
                         self._wake_all()
@@ -290,7 +294,9 @@ class Connection:
 
     def _check_alive(self) -> None:
         # A server that went away while the connection was idle has left its end to be read.
-        if self._stream.is_ended():
+        if self._pending:
+            self.take_in()
+        elif self._stream.is_ended():
             self._break(ConnectionLost(f"{self.server} closed the connection", self.server))
 
     def _send_out(self, timeout: float) -> None:
