@@ -205,35 +205,21 @@ def test_a_connection_that_breaks_ends_every_call_under_way() -> None:
         assert all(each.maybe_applied for each in failed)  # type: ignore[attr-defined]
 
 
-def test_an_interrupt_reaches_a_thread_that_waits_for_another_to_read() -> None:
+# Taken by another thread, a signal does not end the sleep of the one that it is for; nor does one
+# that came just before the thread slept.
+@pytest.mark.parametrize("is_taken_elsewhere", [False, True])
+def test_an_interrupt_reaches_a_thread_that_waits_for_another_to_read(
+    is_taken_elsewhere: bool,
+) -> None:
     def play(peer: Peer) -> None:
         peer.read_hello()
         reads = peer.read_request()
         is_there.set()
         peer.read_request()
-        os.kill(os.getpid(), signal.SIGINT)
-        assert interrupted.wait(LIMIT)
-        peer.answer_all([found(reads)])
-        peer.read_request()
-
-    is_there, interrupted = threading.Event(), threading.Event()
-    with crowd(play) as many:
-        reader = many.get(b"row")
-        assert is_there.wait(LIMIT)
-        with pytest.raises(KeyboardInterrupt):
-            many.scan(1)
-        interrupted.set()
-        assert reader.result(LIMIT) == row_of(b"row")
-
-
-def test_a_signal_is_noticed_that_came_before_the_thread_slept() -> None:
-    def play(peer: Peer) -> None:
-        peer.read_hello()
-        reads = peer.read_request()
-        is_there.set()
-        peer.read_request()
-        # Taken by this thread, it does not end the sleep of the one that it is for.
-        signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+        if is_taken_elsewhere:
+            signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+        else:
+            os.kill(os.getpid(), signal.SIGINT)
         assert interrupted.wait(LIMIT)
         peer.answer_all([found(reads)])
         peer.read_request()

@@ -14,6 +14,7 @@ import pytest
 from tests.faults.proxy import Proxy
 from webtable import Table
 from webtable.errors import BatchError, FamilyNotFound, RetryableError, StoreClosed, Timeout
+from webtable.store.engine import Writer
 from webtable.store.hbase.engine import HBaseEngine
 from webtable.store.hbase.location import parse_location
 from webtable.store.hbase.registry import ZooKeeperRegistry
@@ -52,6 +53,12 @@ def puts(value: bytes, *names: bytes) -> list[Mutation]:
     return [Put(name, {b"f:q": value}) for name in names]
 
 
+def writer_of(engine: HBaseEngine, table: str) -> Writer:
+    """Returns a writer of an engine that knows the table's regions already."""
+    assert engine.get(table, Get(b"a")) is None
+    return engine.writer(table, "wal")
+
+
 def values(engine: HBaseEngine, table: str) -> dict[bytes, bytes | None]:
     return {row.key: row.value(b"f:q") for row in engine.scan(table, Scan())}
 
@@ -67,9 +74,7 @@ def test_a_bulk_is_not_waited_for_until_the_next(
     engine: HBaseEngine, connect: Connect, proxy: Proxy, new_table: NewTable
 ) -> None:
     table = new_table(splits=(b"m",))
-    behind = connect(60)
-    assert behind.get(table, Get(b"a")) is None  # so that it knows the regions
-    writer = behind.writer(table, "wal")
+    writer = writer_of(connect(60), table)
     proxy.hold_responses()
     writer.send(puts(b"1", b"a", b"z"), 0)
     wait_for(lambda: values(engine, table) == {b"a": b"1", b"z": b"1"})
@@ -83,9 +88,7 @@ def test_a_bulk_waits_for_the_one_before_where_they_have_a_row_in_common(
     engine: HBaseEngine, connect: Connect, proxy: Proxy, new_table: NewTable
 ) -> None:
     table = new_table()
-    behind = connect(60)
-    assert behind.get(table, Get(b"a")) is None
-    writer = behind.writer(table, "wal")
+    writer = writer_of(connect(60), table)
     proxy.hold_responses()
     writer.send(puts(b"1", b"a", b"b"), 0)
     wait_for(lambda: values(engine, table) == {b"a": b"1", b"b": b"1"})
@@ -104,9 +107,7 @@ def test_what_was_lost_on_the_way_is_sent_again(
     engine: HBaseEngine, connect: Connect, proxy: Proxy, new_table: NewTable
 ) -> None:
     table = new_table()
-    behind = connect(60)
-    assert behind.get(table, Get(b"a")) is None
-    writer = behind.writer(table, "wal")
+    writer = writer_of(connect(60), table)
     proxy.cut_in("request", 30)  # in the middle of it
     writer.send(puts(b"1", b"a", b"b"), 0)
     wait_for(lambda: proxy.cuts == 1)

@@ -9,7 +9,6 @@ cdef extern from "<sys/socket.h>":
     ssize_t c_recv "recv" (int number, char* into, size_t size, int flags)
 
 cdef extern from "<sys/socket.h>" nogil:
-    enum: MSG_DONTWAIT
     ssize_t c_look "recv" (int number, char* into, size_t size, int flags)
 
 cdef extern from "<sched.h>" nogil:
@@ -25,13 +24,15 @@ cdef inline double c_now() noexcept nogil:
     clock_gettime(CLOCK_MONOTONIC, &now)
     return now.tv_sec + now.tv_nsec * 1e-9
 
-cdef inline ssize_t c_spin(int number, char* into, size_t size, double seconds) noexcept:
+cdef inline ssize_t c_spin(
+    int number, char* into, size_t size, int flags, double seconds
+) noexcept:
     cdef ssize_t got
     cdef double end
     with nogil:
         end = c_now() + seconds
         while True:
-            got = c_look(number, into, size, MSG_DONTWAIT)
+            got = c_look(number, into, size, flags)
             if got >= 0 or c_errno != EAGAIN or c_now() > end:
                 break
             sched_yield()  # whoever has something to do goes first
@@ -43,7 +44,6 @@ cdef int QUICK_ANSWERS
 cdef long long BUFFER_BYTES
 cdef int _AT_ONCE
 cdef int _PEEK
-cdef int _NOTHING_YET
 
 cdef class Stream:
     cdef object _socket

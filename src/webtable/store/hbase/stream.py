@@ -12,7 +12,6 @@ does so, for it can without Python's lock.
 
 from __future__ import annotations
 
-import errno
 import os
 import socket
 from time import monotonic
@@ -32,7 +31,6 @@ BUFFER_BYTES = 1 << 16
 # As plain numbers: to combine the named ones takes longer than the call of the system.
 _AT_ONCE = int(socket.MSG_DONTWAIT)
 _PEEK = int(socket.MSG_PEEK | socket.MSG_DONTWAIT)
-_NOTHING_YET = errno.EAGAIN
 
 
 class Stream:
@@ -83,7 +81,7 @@ class Stream:
         started = 0.0
         if self._spins and is_alone and wanted <= BUFFER_BYTES:
             if self._quick >= QUICK_ANSWERS:
-                got = c_spin(self._number, self._buffer, wanted, SPIN_SECONDS)  # type: ignore[name-defined,attr-defined]  # noqa: F821
+                got = c_spin(self._number, self._buffer, wanted, _AT_ONCE, SPIN_SECONDS)  # type: ignore[name-defined,attr-defined]  # noqa: F821
                 if got > 0:
                     return self._buffer[:got]  # type: ignore[attr-defined,no-any-return]
             started = monotonic()
@@ -99,7 +97,7 @@ class Stream:
         try:
             if _compiled and self._number >= 0:
                 got = c_peek(self._number, _PEEK)  # type: ignore[name-defined]  # noqa: F821
-                if got > 0 or (got < 0 and c_errno == _NOTHING_YET):  # type: ignore[name-defined]  # noqa: F821
+                if got > 0 or (got < 0 and c_errno == EAGAIN):  # type: ignore[name-defined]  # noqa: F821
                     return False
             return not self._socket.recv(1, _PEEK)
         except BlockingIOError:
