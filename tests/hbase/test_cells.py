@@ -91,6 +91,14 @@ def test_columns_that_are_none(codec: ModuleType, column: bytes) -> None:
         codec.encode_cells([], b"row", [(column, b"")], None)
 
 
+def test_columns_without_end(codec: ModuleType) -> None:
+    # More than are remembered: what is forgotten is made again.
+    values = {b"f:%d" % number: b"%d" % number for number in range(20_100)}
+    for _ in range(2):
+        row, _end = codec.cut_row(encoded(codec, b"row", values, 1), 0, len(values))
+        assert row.values() == values
+
+
 def test_values_are_bytes(codec: ModuleType) -> None:
     with pytest.raises(InvalidRequest, match="is str, not bytes"):
         codec.encode_cells([], b"row", [(b"f:q", "text")], None)

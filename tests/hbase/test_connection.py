@@ -413,7 +413,7 @@ def test_a_request_that_waits_behind_a_large_one_can_be_taken_back() -> None:
         )
         large.start()
         end = time.monotonic() + LIMIT
-        while not connection._sending.locked():  # until the large one is on its way
+        while not connection._sending.is_taken:  # until the large one is on its way
             assert time.monotonic() < end
         with pytest.raises(CallTimedOut) as given_up:
             connection.call("Scan", scan(2), client_pb2.ScanResponse, 0.3)

@@ -82,6 +82,12 @@ def test_names_in_the_whole_cluster() -> None:
     assert names.shown(b"hbase:meta") is None
 
 
+def test_names_in_the_default_namespace() -> None:
+    names = Names("default")
+    assert names.full("t") == b"t"
+    assert names.shown(b"t") == "t"
+
+
 def test_names_in_one_namespace() -> None:
     names = Names("web")
     assert names.full("t") == b"web:t"

@@ -166,6 +166,15 @@ def test_a_region(requests: ModuleType, name: bytes) -> None:
     assert (request.region.value, request.get.row) == (name, b"r")
 
 
+def test_regions_without_end(requests: ModuleType) -> None:
+    # More than are remembered: what is forgotten is made again.
+    names = [b"t,%d,1." % number for number in range(10_100)]
+    fields = [requests.region_field(name) for name in names]
+    assert [requests.region_field(name) for name in names] == fields
+    found = [client_pb2.GetRequest.FromString(field + b"\x12\x03\x0a\x01r") for field in fields]
+    assert [request.region.value for request in found] == names
+
+
 @pytest.mark.parametrize(
     ("answer", "count"),
     [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from webtable import errors
@@ -124,6 +126,14 @@ def test_the_deadline_ends_it() -> None:
     attempts = Attempts(0.05, "t")
     with pytest.raises(errors.RegionBusy):
         fail_for_ever(attempts, remote(f"{HBASE}.RegionTooBusyException"))
+
+
+def test_the_time_of_an_operation_that_began_before_its_first_failure() -> None:
+    attempts = Attempts(60, "t", started=time.monotonic() - 59.5)
+    assert attempts.deadline.attempt() <= 0.5
+    with pytest.raises(errors.RegionBusy):
+        fail_for_ever(attempts, remote(f"{HBASE}.RegionTooBusyException"))
+    assert attempts.deadline.remaining() <= 0.5
 
 
 def test_a_missing_registry_ends_it_long_before_the_deadline() -> None:

@@ -27,7 +27,7 @@ from webtable.store.hbase.messages import get_bytes
 from webtable.store.hbase.pipe import Connection
 from webtable.store.hbase.proto import client_pb2
 from webtable.store.hbase.registry import ZooKeeperRegistry
-from webtable.store.hbase.turns import Turns
+from webtable.store.hbase.turns import Right, Turns
 from webtable.store.hbase.wire import CallTimedOut, ConnectionLost, RemoteError
 from webtable.store.model import Row
 from webtable.store.mutation import Put
@@ -47,6 +47,40 @@ def _form(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> No
     turns = form_of("webtable.store.hbase", "turns", request.param)
     monkeypatch.setitem(globals(), "Connection", pipe_of(request.param, monkeypatch).Connection)
     monkeypatch.setitem(globals(), "Turns", turns.Turns)
+    monkeypatch.setitem(globals(), "Right", turns.Right)
+
+
+def test_a_right_is_one_threads_at_a_time() -> None:
+    right, done = Right(), threading.Event()
+    inside = had = 0
+    wrong: list[int] = []
+
+    def work() -> None:
+        nonlocal inside, had
+        while not done.is_set():
+            if right.take():
+                inside += 1
+                had += 1
+                if inside != 1 or not right.is_taken:
+                    wrong.append(inside)
+                time.sleep(0)  # lets the others try
+                inside -= 1
+                right.give_back()
+            time.sleep(0)
+
+    with ThreadPoolExecutor(4) as threads:
+        workers = [threads.submit(work) for _ in range(4)]
+        end = time.monotonic() + LIMIT
+        while had < 2_000 and time.monotonic() < end:
+            time.sleep(0.001)
+        done.set()
+        for worker in workers:
+            worker.result()
+    assert had >= 2_000
+    assert not wrong
+    assert not right.is_taken
+    assert right.take()
+    assert not right.take()
 
 
 class Crowd:

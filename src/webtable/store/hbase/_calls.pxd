@@ -56,9 +56,10 @@ cdef class Call:
     cdef public bint in_turn
     cdef readonly bint is_waited_for
 
-    cpdef wait_row(self, double timeout)
+    @cython.locals(body=bytes, frame=bytes, block_at=cython.longlong, count=cython.longlong)
+    cpdef row(self, double waited)
     @cython.locals(frame=bytes, block_at=cython.longlong, size=cython.longlong, start=cython.longlong)
-    cdef tuple _settled(self, double timeout)
+    cdef tuple _answered(self, double timeout)
     cpdef begin_waiting(self)
     @cython.locals(micros=cython.longlong, got=cython.int)
     cpdef bint sleep(self, double seconds, Call following) except -1

@@ -4,6 +4,12 @@ cimport cython
 
 cdef bint _compiled
 cdef long long LARGE_CELL_BYTES
+cdef int _KEPT_COLUMNS
+cdef dict _columns
+cdef dict _wire_columns
+
+cdef bytes _column(bytes wire)
+cpdef bytes wire_column(object column)
 
 @cython.locals(first=cython.ulonglong)
 cdef unsigned long long _u32(const unsigned char* block, long long at) noexcept
@@ -28,15 +34,15 @@ cdef long long _end_of(const unsigned char* block, long long at, long long count
 
 @cython.locals(
     compiled=cython.bint, column_at=cython.longlong, size=cython.longlong, key_size=cython.longlong, after=cython.longlong,
-    stamp_at=cython.longlong, timestamp=cython.ulonglong, kind=cython.uchar, cells=list,
+    stamp_at=cython.longlong, timestamp=cython.ulonglong, kind=cython.uchar, cells=list, columns=dict, wire=bytes, column=bytes,
 )
 cdef list _read_cells(const unsigned char* block, long long at, long long end)
 
 @cython.locals(
     compiled=cython.bint, column_at=cython.longlong, size=cython.longlong, key_size=cython.longlong, after=cython.longlong,
-    stamp_at=cython.longlong, newest=dict,
+    stamp_at=cython.longlong, newest=dict, columns=dict, wire=bytes, column=bytes,
 )
 cdef dict _read_values(const unsigned char* block, long long at, long long end)
 
-@cython.locals(row_size=cython.longlong, total=cython.longlong, key_size=cython.longlong, value_size=cython.longlong, size=cython.longlong, wire=bytes)
+@cython.locals(row_size=cython.longlong, total=cython.longlong, key_size=cython.longlong, value_size=cython.longlong, size=cython.longlong, wire=bytes, columns=dict)
 cpdef encode_cells(list parts, bytes row, object values, object timestamp)

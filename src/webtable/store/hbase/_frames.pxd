@@ -2,9 +2,23 @@
 # Lengths and positions are 64 bits wide, so that no sum of lengths from the wire can overflow.
 cimport cython
 
+cdef inline bytes c_varint(unsigned long long number):
+    cdef char[10] out
+    cdef Py_ssize_t size = 0
+    while number >= 0x80:
+        out[size] = <char> (number & 0x7F | 0x80)
+        number >>= 7
+        size += 1
+    out[size] = <char> number
+    return out[: size + 1]
+
+cdef bint _compiled
 cdef long long MAX_RESPONSE_BYTES
 cdef int _MOST_SHIFT
 cdef tuple _ONE_BYTE
+cdef dict _usual
+
+cdef bytes _usual_head(str method)
 
 @cython.locals(out=bytearray)
 cpdef bytes varint(unsigned long long number)
@@ -12,7 +26,7 @@ cpdef bytes varint(unsigned long long number)
 @cython.locals(number=cython.ulonglong, piece=cython.ulonglong, shift=cython.int, size=cython.longlong, byte=cython.uchar)
 cpdef tuple read_varint(bytes data, long long at)
 
-@cython.locals(milliseconds=cython.longlong, block=bytes, length=bytes, usual=bytes, head=bytes, head_size=bytes, body_size=bytes, total=cython.longlong)
+@cython.locals(number=bytes, limit=bytes, block=bytes, length=bytes, usual=bytes, head=bytes, head_size=bytes, body_size=bytes, total=cython.longlong)
 cpdef bytes request_frame(unsigned long long call_id, str method, bytes body, double timeout, bytes cells)
 
 @cython.locals(head_end=cython.longlong, at=cython.longlong, end=cython.longlong, size=cython.longlong, start=cython.longlong, call_id=cython.ulonglong, length=cython.ulonglong)
@@ -23,6 +37,8 @@ cdef class Frames:
     cdef bytes _rest
     cdef list _parts
     cdef long long _missing
+    cdef readonly long long wanted
 
     @cython.locals(frames=list, at=cython.longlong, size=cython.longlong, first=cython.longlong, length=cython.longlong, end=cython.longlong)
     cpdef list add(self, bytes data)
+    cdef _miss(self, long long missing)

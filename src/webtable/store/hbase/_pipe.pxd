@@ -2,8 +2,9 @@
 cimport cython
 from cpython.exc cimport PyErr_CheckSignals
 from webtable.store.hbase._calls cimport Call as _Call
-from webtable.store.hbase._stream cimport Stream as _Stream
-from webtable.store.hbase._turns cimport Turns as _Turns
+from webtable.store.hbase._frames cimport Frames as _Frames
+from webtable.store.hbase._stream cimport Stream as _Stream, c_now
+from webtable.store.hbase._turns cimport Right as _Right, Turns as _Turns
 
 cdef bint _compiled
 cdef double IDLE_SECONDS
@@ -18,9 +19,9 @@ cdef class Connection:
     cdef list _answered
     cdef readonly _Turns _turns
     cdef bint _is_crowded
-    cdef readonly object _sending
-    cdef readonly object _reading
-    cdef object _frames
+    cdef readonly _Right _sending
+    cdef readonly _Right _reading
+    cdef _Frames _frames
     cdef double _heard_at
     cdef double _asked_at
     cdef object _socket
@@ -30,6 +31,7 @@ cdef class Connection:
     cpdef submit(self, str method, object request, double timeout, bytes cells=*)
     @cython.locals(call=_Call, call_id=cython.longlong, body=bytes, method=str, is_idle=cython.bint)
     cpdef get(self, bytes region, bytes message, double timeout)
+    cdef double _now(self)
     cdef _begin(self, _Call call, double timeout, bint is_idle)
     @cython.locals(end=cython.double, patience=cython.double)
     cpdef bint settle(self, _Call call, double timeout) except -1

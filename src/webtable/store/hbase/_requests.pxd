@@ -1,13 +1,18 @@
 # C types for requests.py, for the form of it that Cython compiles; see docs/develop/compiled.md.
 cimport cython
+from webtable.store.hbase._frames cimport c_varint
 
+cdef bint _compiled
 cdef tuple _ONE_BYTE
 cdef dict _DURABILITY
 cdef dict _COMPARE
+cdef dict _region_fields
+cdef int _KEPT_REGIONS
 
 @cython.locals(out=bytearray)
 cpdef bytes varint(unsigned long long number)
 cpdef bytes sized(bytes tag, bytes content)
+@cython.locals(field=bytes)
 cpdef bytes region_field(bytes name)
 
 @cython.locals(message=bytes)

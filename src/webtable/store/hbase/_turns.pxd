@@ -1,6 +1,8 @@
 # C types for turns.py, for the form of it that Cython compiles; see docs/develop/compiled.md.
 cimport cython
+from webtable.store.hbase._stream cimport c_now
 
+cdef bint _compiled
 cdef int WATCHES
 cdef double LEAST_PATIENCE_SECONDS
 cdef double FIRST_PATIENCE_SECONDS
@@ -10,6 +12,15 @@ cdef double FIRST_PAUSE_SECONDS
 cdef double LAST_PAUSE_SECONDS
 cdef double MISSED_SECONDS
 cdef int TURNS_IN_PEACE
+
+cdef double _now()
+
+cdef class Right:
+    cdef readonly bint is_taken
+    cdef object _lock
+
+    cpdef bint take(self) except -1
+    cpdef give_back(self)
 
 cdef class Turns:
     cdef public double long_seconds

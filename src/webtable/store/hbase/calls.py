@@ -12,15 +12,17 @@ from typing import TYPE_CHECKING, TypeVar
 from google.protobuf.message import DecodeError
 
 from webtable import compiled
+from webtable.store.hbase.cells import cut_row
 from webtable.store.hbase.messages import answered_row
 from webtable.store.hbase.wire import Answer, CallTimedOut, NotHBase, Response, RpcError
 from webtable.store.model import Row
 
 if TYPE_CHECKING:
-    from webtable.store.hbase import frames
+    from webtable.store.hbase import frames, requests
     from webtable.store.hbase.pipe import Connection
 else:
     frames = compiled.load("webtable.store.hbase", "frames")
+    requests = compiled.load("webtable.store.hbase", "requests")
 
 __all__ = ["COMPILED", "Call"]
 
@@ -32,6 +34,7 @@ _WOKEN = 1
 
 M = TypeVar("M", bound=Response)
 _read_varint = frames.read_varint
+_cells_in_result = requests.cells_in_result
 
 
 class Call:
@@ -74,25 +77,33 @@ class Call:
         Raises:
             RpcError: there is none.
         """
-        body, frame, block_at = self._settled(timeout)
+        if not self.is_settled:
+            self._connection.settle(self, timeout)
+        body, frame, block_at = self._answered(timeout)
         try:
             message = kind.FromString(body)
         except DecodeError as exc:
             raise self._unreadable(exc) from exc
         return Answer(message, frame, block_at)
 
-    def wait_row(self, timeout: float) -> Row | None:
-        """Returns the row that a get found.
+    def row(self, waited: float) -> Row | None:
+        """Returns the row that a get found, after so many seconds if it is not settled.
 
         Raises:
             RpcError: there is no answer.
         """
-        body, frame, block_at = self._settled(timeout)
+        body, frame, block_at = self._answered(waited)
+        count = _cells_in_result(body)
+        if count > 0:
+            try:
+                return cut_row(frame, block_at, count)[0]
+            except ValueError:
+                pass  # which is told below
         return answered_row(body, frame, block_at)
 
-    def _settled(self, timeout: float) -> tuple[bytes, bytes, int]:
+    def _answered(self, timeout: float) -> tuple[bytes, bytes, int]:
         """Returns the message of the answer, the frame that it came in, where its cells begin."""
-        if not self.is_settled and not self._connection.settle(self, timeout):
+        if not self.is_settled:
             server = self._connection.server
             waited = f"within {timeout:.1f} s" if timeout > 0 else "in the time that was left"
             text = f"{server} did not answer {waited}"
@@ -103,7 +114,10 @@ class Call:
         assert frame is not None
         block_at = len(frame) - self._block_bytes
         try:
-            size, start = _read_varint(frame, self._body_at)
+            start = self._body_at + 1
+            size = frame[start - 1] if start <= block_at else 0x80
+            if size >= 0x80:
+                size, start = _read_varint(frame, self._body_at)
             if start + size > block_at:
                 raise IndexError(f"{size} and {self._block_bytes} bytes in {len(frame)}")
         except IndexError as exc:

@@ -64,7 +64,7 @@ def encode_marker(parts: list[bytes], row: bytes, marker: Marker) -> int:
         InvalidRequest: its column is not one.
     """
     column = marker.column + b":" if marker.type in _FAMILY_KINDS else marker.column
-    wire = codec.wire_columns[column]
+    wire = codec.wire_column(column)
     key_size = len(row) + len(wire) + 11
     timestamp = MAX_TIMESTAMP if marker.timestamp is None else marker.timestamp
     head, tail = _HEAD(key_size + 8, key_size, 0, len(row)), _TAIL(timestamp, marker.type)

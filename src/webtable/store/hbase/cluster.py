@@ -30,6 +30,7 @@ from webtable.store.hbase.retry import (
     Attempts,
     Deadline,
     Remedy,
+    attempt_seconds,
     forgotten,
     is_untouched,
     remedy_for,
@@ -179,6 +180,7 @@ class Cluster:
         )
         self._asking = threading.Lock()
         self._workers: set[threading.Thread] = set()
+        self._attempt_seconds = attempt_seconds(location.timeout_seconds)
         self._meta_server: Server | None = None
         self._master: Server | None = None
 
@@ -196,10 +198,18 @@ class Cluster:
             except RpcError as exc:
                 attempts.failed(exc)
 
-    def attempts(self, table: str = "", factor: float = 1) -> Attempts:
-        """Returns the bookkeeping for a new operation; `factor` stretches its time."""
+    def attempts(
+        self, table: str = "", factor: float = 1, *, started: float | None = None
+    ) -> Attempts:
+        """Returns the bookkeeping for an operation.
+
+        Args:
+            factor: stretches its time.
+            started: when it began, on the clock of `time.monotonic`; None means now.
+        """
         self.connections.check_open()
-        return Attempts(self.location.timeout_seconds * factor, table, self._is_down)
+        seconds = self.location.timeout_seconds * factor
+        return Attempts(seconds, table, self._is_down, started)
 
     def nonce(self) -> int:
         """Returns a number by which a server knows a call that is sent again."""
@@ -231,11 +241,8 @@ class Cluster:
                     lost = place
                 self.recover(place, exc, attempts)
 
-    def get_row(self, table: bytes, row: bytes, message: bytes, attempts: Attempts) -> Row | None:
+    def get_row(self, table: str, row: bytes, message: bytes) -> Row | None:
         """Reads a row from the server that has it, wherever it may go meanwhile.
-
-        What fails is tried again alone: of a get that went with others a server does not say
-        whether that is of any use.
 
         Args:
             message: the get, as `messages.get_bytes` makes it.
@@ -243,21 +250,26 @@ class Cluster:
         Raises:
             WebTableError: it could not be done.
         """
-        deadline = attempts.deadline
-        place: Place | None = None
-        try:
-            place = self.regions.locate(table, row, deadline)
-            timeout = deadline.attempt()
-            connection = self.connections.to(place.server, CLIENT, timeout)
-            return connection.get(place.name, message, timeout)
-        except RpcError as exc:
-            self.recover(place, exc, attempts)
-        call = RegionCall(table, row, "Get", sized(b"\x12", message), AsBytes)
+        full = self.names.full(table)
+        place = self.regions.known(full, row)
+        if place is None:
+            attempts = self.attempts(table)
+        else:
+            # Most gets need no more than this; the bookkeeping begins where one fails.
+            started = time.monotonic()
+            timeout = self._attempt_seconds
+            try:
+                connection = self.connections.to(place.server, CLIENT, timeout)
+                return connection.get(place.name, message, timeout)
+            except RpcError as exc:
+                attempts = self.attempts(table, started=started)
+                self.recover(place, exc, attempts)
+        call = RegionCall(full, row, "Get", sized(b"\x12", message), AsBytes)
         answer = self.call_region(call, attempts)
         try:
             return answered_row(answer.message, answer.frame, answer.block_at)
         except RpcError as exc:
-            raise translate(exc, attempts.table) from exc
+            raise translate(exc, table) from exc
 
     def recover(self, place: Place | None, error: RpcError, attempts: Attempts) -> Remedy:
         """Does what the failure of a call to a region asks for, and waits where it says so.

@@ -15,7 +15,7 @@ from webtable.errors import InvalidRequest
 from webtable.store.model import MAX_TIMESTAMP, RawCell, Row
 from webtable.store.mutation import check_column
 
-__all__ = ["COMPILED", "HeldRow", "cut_row", "cut_rows", "encode_cells", "wire_columns"]
+__all__ = ["COMPILED", "HeldRow", "cut_row", "cut_rows", "encode_cells", "wire_column"]
 
 COMPILED = not __file__.endswith((".py", ".pyc"))
 """Whether this is machine code."""
@@ -36,40 +36,41 @@ _LATEST_PUT = _TAIL(MAX_TIMESTAMP, 4)
 _KEPT_COLUMNS = 20_000
 
 
-class _Columns(dict[bytes, bytes]):
-    """Family length, family and qualifier as on the wire → the column's name.
+# Tables repeat their columns, so one object a column saves building it a cell. Plain dicts: to look
+# into one that fills itself takes twice as long.
+_columns: dict[bytes, bytes] = {}  # as on the wire → the column's name
+_wire_columns: dict[bytes, bytes] = {}  # the column's name → as on the wire
 
-    Tables repeat their columns, so one object a column saves building it a cell. Where they do
-    not, the memory stays bounded.
+
+def _column(wire: bytes) -> bytes:
+    """Returns the name of a column: on the wire it is family length, family and qualifier."""
+    size = wire[0]
+    column = b"%b:%b" % (wire[1 : size + 1], wire[size + 1 :])
+    if len(_columns) >= _KEPT_COLUMNS:
+        _columns.clear()
+    _columns[wire] = column
+    return column
+
+
+def wire_column(column: bytes) -> bytes:
+    """Returns a column as it is on the wire.
+
+    Raises:
+        InvalidRequest: it is not one.
     """
-
-    def __missing__(self, wire: bytes) -> bytes:
-        size = wire[0]
-        column = b"%b:%b" % (wire[1 : size + 1], wire[size + 1 :])
-        if len(self) >= _KEPT_COLUMNS:
-            self.clear()
-        self[wire] = column
-        return column
-
-
-class _WireColumns(dict[bytes, bytes]):
-    """A column's name → family length, family and qualifier as on the wire."""
-
-    def __missing__(self, column: bytes) -> bytes:
-        family, _, qualifier = check_column(column).partition(b":")
-        if len(family) > 127:
-            raise InvalidRequest(
-                f"family {family[:40]!r}… has {len(family)} bytes", hint="at most 127 are possible"
-            )
-        wire = bytes((len(family),)) + family + qualifier
-        if len(self) >= _KEPT_COLUMNS:
-            self.clear()
-        self[column] = wire
-        return wire
-
-
-_columns = _Columns()
-wire_columns = _WireColumns()
+    known = _wire_columns.get(column)
+    if known is not None:
+        return known
+    family, _, qualifier = check_column(column).partition(b":")
+    if len(family) > 127:
+        raise InvalidRequest(
+            f"family {family[:40]!r}… has {len(family)} bytes", hint="at most 127 are possible"
+        )
+    wire = bytes((len(family),)) + family + qualifier
+    if len(_wire_columns) >= _KEPT_COLUMNS:
+        _wire_columns.clear()
+    _wire_columns[column] = wire
+    return wire
 
 
 class HeldRow(Row):
@@ -198,7 +199,10 @@ def _read_cells(block: bytes, at: int, end: int) -> list[RawCell]:
             stamp_at = at + 3 + key_size
             timestamp, kind = stamp(block, stamp_at)
         after = at + 4 + size
-        column = columns[block[at + column_at : stamp_at]]
+        wire = block[at + column_at : stamp_at]
+        column = columns.get(wire)
+        if column is None:
+            column = _column(wire)
         cells.append((column, timestamp, block[stamp_at + 9 : after], kind))
         at = after
     return cells
@@ -217,7 +221,10 @@ def _read_values(block: bytes, at: int, end: int) -> dict[bytes, bytes]:
         stamp_at = at + 3 + key_size
         after = at + 4 + size
         if block[stamp_at + 8] == 4:
-            column = columns[block[at + column_at : stamp_at]]
+            wire = block[at + column_at : stamp_at]
+            column = columns.get(wire)
+            if column is None:
+                column = _column(wire)
             if column not in newest:
                 newest[column] = block[stamp_at + 9 : after]
         at = after
@@ -244,7 +251,7 @@ def encode_cells(
     Raises:
         InvalidRequest: a column is not one, or a value is not bytes.
     """
-    columns, head = wire_columns, _HEAD
+    columns, head = _wire_columns, _HEAD
     tail = _LATEST_PUT if timestamp is None else _TAIL(timestamp, 4)
     row_size, total = len(row), 0
     for column, value in values:
@@ -253,7 +260,9 @@ def encode_cells(
                 f"value of column {column!r:.80} is {type(value).__name__}, not bytes",
                 hint="encode it first",
             )
-        wire = columns[column]
+        wire = columns.get(column)
+        if wire is None:
+            wire = wire_column(column)
         value_size, key_size = len(value), row_size + len(wire) + 11
         size = key_size + value_size + 8
         total += size + 4

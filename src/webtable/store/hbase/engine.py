@@ -94,9 +94,7 @@ class HBaseEngine(Engine):
 
     def get(self, table: str, get: Get) -> Row | None:
         """Reads one row; see `Engine.get`."""
-        cluster = self._cluster
-        full = cluster.names.full(table)
-        return cluster.get_row(full, get.row, get_bytes(get), cluster.attempts(table))
+        return self._cluster.get_row(table, get.row, get_bytes(get))
 
     def scan(self, table: str, scan: Scan) -> Iterator[Row]:
         """Yields rows in order; see `Engine.scan`."""

@@ -15,6 +15,7 @@ __all__ = ["COMPILED", "Frames", "read_head", "read_varint", "request_frame", "v
 COMPILED = not __file__.endswith((".py", ".pyc"))
 """Whether this is machine code."""
 
+_compiled = COMPILED  # the same as a C variable
 # What another protocol says first, read as a length, is more than this: "HTTP" is 1.2 GB.
 MAX_RESPONSE_BYTES = 1 << 30
 _SMALL_READ = 1 << 16
@@ -27,8 +28,8 @@ def varint(number: int) -> bytes:
     """Returns a number of at most 64 bits in as many bytes as it needs, seven bits each."""
     if number < 0x80:
         return _ONE_BYTE[number]
-    if number < 0x4000:
-        return bytes((number & 0x7F | 0x80, number >> 7))
+    if _compiled:
+        return c_varint(number)  # type: ignore[name-defined,no-any-return]  # noqa: F821
     out = bytearray()
     while number >= 0x80:
         out.append(number & 0x7F | 0x80)
@@ -56,34 +57,34 @@ def read_varint(data: bytes, at: int) -> tuple[int, int]:
     raise IndexError(f"no number in {size} bytes before byte {at}")
 
 
-class _Names(dict[str, bytes]):
-    """A method's name → the part of a RequestHeader that is the same in each call of it.
+_usual: dict[str, bytes] = {}  # a method's name → what `_usual_head` made of it
+
+
+def _usual_head(method: str) -> bytes:
+    """Returns the part of a RequestHeader that is the same in each call of a method.
 
     With `!` after the name it says priority 0. Of a call that does not say so the server looks up
     whether it is for a system table, whose calls have precedence.
     """
-
-    def __missing__(self, method: str) -> bytes:
-        name = method.removesuffix("!")
-        head = rpc_pb2.RequestHeader(method_name=name, request_param=True).SerializeToString()
-        if name != method:
-            head += b"\x30\x00"
-        self[method] = head
-        return head
-
-
-_names = _Names()
+    name = method.removesuffix("!")
+    head = rpc_pb2.RequestHeader(method_name=name, request_param=True).SerializeToString()
+    if name != method:
+        head += b"\x30\x00"
+    _usual[method] = head
+    return head
 
 
 def request_frame(call_id: int, method: str, body: bytes, timeout: float, cells: bytes) -> bytes:
     """Returns a call as bytes. The server drops it when it cannot begin within the time-out."""
-    milliseconds = max(int(timeout * 1000), 1)
     block = b""
     if cells:
         length = varint(len(cells))
         block = b"\x2a%c\x08%b" % (len(length) + 1, length)
-    usual = _names[method]
-    head = b"\x08%b%b%b\x38%b" % (varint(call_id), usual, block, varint(milliseconds))
+    usual = _usual.get(method)
+    if usual is None:
+        usual = _usual_head(method)
+    number, limit = varint(call_id), varint(max(int(timeout * 1000), 1))
+    head = b"".join((b"\x08", number, usual, block, b"\x38", limit))
     head_size, body_size = varint(len(head)), varint(len(body))
     total = len(head_size) + len(head) + len(body_size) + len(body) + len(cells)
     return b"".join((total.to_bytes(4, "big"), head_size, head, body_size, body, cells))
@@ -113,18 +114,18 @@ def read_head(frame: bytes) -> tuple[int, int, int, rpc_pb2.ExceptionResponse | 
 
 
 class Frames:
-    """Puts frames together from what a socket gives."""
+    """Puts frames together from what a socket gives.
+
+    Attributes:
+        wanted: how much to ask the socket for.
+    """
 
     def __init__(self, server: Server) -> None:
+        self.wanted = _SMALL_READ
         self._server = server
         self._rest = b""
         self._parts: list[bytes] = []
         self._missing = 0
-
-    @property
-    def wanted(self) -> int:
-        """How much to ask the socket for."""
-        return min(self._missing, _LARGE_READ) or _SMALL_READ
 
     def add(self, data: bytes) -> list[bytes]:
         """Returns the frames that are complete now, without their lengths."""
@@ -132,7 +133,7 @@ class Frames:
             raise ConnectionLost(f"{self._server} closed the connection", self._server)
         if self._missing:  # then no more than that was asked for
             self._parts.append(data)
-            self._missing -= len(data)
+            self._miss(self._missing - len(data))
             if self._missing:
                 return []
             parts, self._parts = self._parts, []
@@ -148,10 +149,15 @@ class Frames:
             if not 0 < length <= MAX_RESPONSE_BYTES:
                 raise NotHBase(f"it says {data[at : at + 20]!r}", self._server)
             if end > size:
-                self._parts, self._missing = [data[at + 4 :]], end - size
+                self._parts = [data[at + 4 :]]
+                self._miss(end - size)
                 at = size
                 break
             frames.append(data[at + 4 : end])
             at = end
         self._rest = data[at:]
         return frames
+
+    def _miss(self, missing: int) -> None:
+        self._missing = missing
+        self.wanted = min(missing, _LARGE_READ) or _SMALL_READ

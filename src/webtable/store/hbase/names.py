@@ -16,6 +16,7 @@ class Names:
 
     def __init__(self, namespace: str | None) -> None:
         self._namespace = namespace
+        self._prefix = b"" if namespace in (None, DEFAULT) else f"{namespace}:".encode()
 
     @property
     def only(self) -> str | None:
@@ -28,6 +29,8 @@ class Names:
         Raises:
             InvalidRequest: it names another namespace than the store's.
         """
+        if ":" not in table:
+            return self._prefix + table.encode()
         namespace, name = self.split(table)
         return (name if namespace == DEFAULT else f"{namespace}:{name}").encode()
 

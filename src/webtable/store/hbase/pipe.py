@@ -18,7 +18,6 @@ import itertools
 import select
 import socket
 import struct
-import threading
 from collections import deque
 from time import monotonic
 from typing import TYPE_CHECKING, TypeVar
@@ -29,7 +28,7 @@ from webtable import compiled
 from webtable.errors import NotAuthenticated
 from webtable.store.hbase.auth import Identity
 from webtable.store.hbase.dialing import dial
-from webtable.store.hbase.messages import region_field, sized
+from webtable.store.hbase.messages import region_field, varint
 from webtable.store.hbase.tls import TlsFailed
 from webtable.store.hbase.wire import (
     Answer,
@@ -61,8 +60,8 @@ COMPILED = not __file__.endswith((".py", ".pyc"))
 """Whether this is machine code."""
 
 _compiled = COMPILED  # the same as a C variable
-if COMPILED and not (calls.COMPILED and stream.COMPILED and turns.COMPILED):
-    raise ImportError("it knows calls, streams and turns in their compiled form only")
+if COMPILED and not all(each.COMPILED for each in (calls, frames, stream, turns)):
+    raise ImportError("it knows calls, frames, streams and turns in their compiled form only")
 _new_call = calls.Call
 _SYSTEM = b"hbase:"
 _read_head, _request_frame = frames.read_head, frames.request_frame
@@ -103,10 +102,10 @@ class Connection:
         self._answered: list[Call] = []
         self._turns = turns.Turns()
         self._is_crowded = False
-        self._sending = threading.Lock()
-        self._reading = threading.Lock()
+        self._sending = turns.Right()
+        self._reading = turns.Right()
         self._frames = frames.Frames(server)
-        self._heard_at = self._asked_at = monotonic()
+        self._heard_at = self._asked_at = self._now()
         self._socket = dial(server, address, identity, timeout)
         self._stream = stream.Stream(self._socket, spins=spins)
         opening, header = preamble(identity), connection_header(service, identity)
@@ -136,7 +135,7 @@ class Connection:
         body = request if isinstance(request, bytes) else request.SerializeToString()
         call = _new_call(self, call_id, _request_frame(call_id, method, body, timeout, cells))
         # Behind calls that nobody waited for lately there may be the end too.
-        is_idle = not self._pending or monotonic() - self._heard_at > IDLE_SECONDS
+        is_idle = not self._pending or self._now() - self._heard_at > IDLE_SECONDS
         self._begin(call, timeout, is_idle)
         return call
 
@@ -149,20 +148,25 @@ class Connection:
         call_id = next(self._ids) & 0x7FFFFFFF
         # A server finds the priority of a call by reflection where it is not told.
         method = "Get" if region.startswith(_SYSTEM) else "Get!"
-        body = b"%b%b" % (region_field(region), sized(b"\x12", message))
+        body = b"".join((region_field(region), b"\x12", varint(len(message)), message))
         call = _new_call(self, call_id, _request_frame(call_id, method, body, timeout, b""))
         # Threads that read rows come back soon, if any do.
         call.in_turn = self._turns.are_taken()
         # Who just heard of the server need not look whether it is there; if not, a get may be lost.
-        is_idle = not self._pending and monotonic() - self._heard_at > IDLE_SECONDS
+        is_idle = not self._pending and self._now() - self._heard_at > IDLE_SECONDS
         self._begin(call, timeout, is_idle)
-        return call.wait_row(timeout)
+        if not call.is_settled:
+            self.settle(call, timeout)
+        return call.row(timeout)
+
+    def _now(self) -> float:
+        return c_now() if _compiled else monotonic()  # type: ignore[name-defined]  # noqa: F821
 
     def _begin(self, call: Call, timeout: float, is_idle: bool) -> None:
         if is_idle:
             self._check_alive()
         if self._heard_at >= self._asked_at:
-            self._asked_at = monotonic()
+            self._asked_at = self._now()
         self._pending[call.id] = call
         # Looked at after the call is among the pending ones: whoever breaks the connection sets
         # the flag first and empties the list then, so no call is left waiting.
@@ -194,13 +198,13 @@ class Connection:
 
         Returns False when the time is up; the call is abandoned then.
         """
-        end = monotonic() + timeout
+        end = self._now() + timeout
         patience = 0.0
         if call.in_turn:
             patience = self._turns.patience_of(call.id)
             self._turns.end()
         try:
-            while not call.is_settled and monotonic() < end:
+            while not call.is_settled and self._now() < end:
                 if self._reads_for(call, end):
                     continue
                 if not call.is_waited_for:
@@ -210,9 +214,9 @@ class Connection:
                     call.begin_waiting()
                 elif not call.in_turn:
                     # Not for long, as a signal may have come just before.
-                    call.sleep(min(SLEEP_SECONDS, end - monotonic()), None)
+                    call.sleep(min(SLEEP_SECONDS, end - self._now()), None)
                 elif not call.sleep(
-                    min(patience, SLEEP_SECONDS, end - monotonic()), self._turns.next()
+                    min(patience, SLEEP_SECONDS, end - self._now()), self._turns.next()
                 ):
                     patience *= 2
                     if not self._turns.leave(call):
@@ -228,10 +232,10 @@ class Connection:
             if not call.is_settled:
                 self.abandon(call, timeout)
                 # We may just have been woken to read; then the next one must be.
-                if self._reading.acquire(blocking=False):
+                if self._reading.take():
                     self._stop_reading(None)
             elif call.in_turn:
-                self._turns.waited(monotonic() - end + timeout)
+                self._turns.waited(self._now() - end + timeout)
         return call.is_settled
 
     def _reads_for(self, call: Call, end: float) -> bool:
@@ -239,11 +243,11 @@ class Connection:
 
         Somebody else may be reading, or it may be somebody's turn, who comes before that.
         """
-        if not self._reading.acquire(blocking=False):
+        if not self._reading.take():
             return False
         is_on = True
         try:
-            while is_on and not call.is_settled and monotonic() < end:
+            while is_on and not call.is_settled and self._now() < end:
                 is_on = self._read(not (call.in_turn and self._turns.are_waited_for()))
         finally:
             self._stop_reading(call)
@@ -251,7 +255,7 @@ class Connection:
 
     def take_in(self) -> None:
         """Takes in the answers that have come, without waiting for more."""
-        if not self._pending or not self._reading.acquire(blocking=False):
+        if not self._pending or not self._reading.take():
             return
         try:
             if self.is_open:
@@ -273,23 +277,23 @@ class Connection:
             self._outbox.remove(call)
             call.is_taken_back = True
         silent_since = max(self._heard_at, self._asked_at)
-        if monotonic() - silent_since >= max(waited, LEAST_SILENCE_SECONDS):
+        if self._now() - silent_since >= max(waited, LEAST_SILENCE_SECONDS):
             self._break(ConnectionLost(f"{self.server} fell silent", self.server))
 
     def close(self) -> None:
         """Closes the connection after what was sent; calls under way fail."""
         was_open, self.is_open = self.is_open, False
         if was_open:
-            end = monotonic() + 1
+            end = self._now() + 1
             with contextlib.suppress(OSError):
                 # Half-closed, the server still reads what was sent; then its own end comes back.
                 self._socket.shutdown(socket.SHUT_WR)
-                while monotonic() < end and self._reading.acquire(blocking=False):
+                while self._now() < end and self._reading.take():
                     try:
                         if not self._socket.recv(1 << 16):
                             break
                     finally:
-                        self._reading.release()
+                        self._reading.give_back()
         self._break(ConnectionLost("the store was closed", self.server), take_back=False)
 
     def _check_alive(self) -> None:
@@ -302,14 +306,14 @@ class Connection:
     def _send_out(self, timeout: float) -> None:
         """Sends what is in the outbox, unless another thread is at it."""
         # Who sends looks again after it has let go; so what was put in meanwhile is not left.
-        while self._outbox and self._sending.acquire(blocking=False):
+        while self._outbox and self._sending.take():
             try:
                 self._send(self._next_out(), timeout)
             except OSError as exc:
                 message = f"connection to {self.server} broke: {exc}"
                 self._break(ConnectionLost(message, self.server))
             finally:
-                self._sending.release()
+                self._sending.give_back()
                 if not self.is_open:
                     self._close_if_unused()
 
@@ -339,10 +343,10 @@ class Connection:
         # does not go out, answers are taken in, unless another thread does that anyway.
         # A part of a request cannot be taken back; who has little time left gets a moment more.
         seconds = min(max(timeout, LEAST_SILENCE_SECONDS), SEND_TIMEOUT_SECONDS)
-        end = monotonic() + seconds
+        end = self._now() + seconds
         poller = select.poll()
         while rest:
-            is_reader = self._reading.acquire(blocking=False)
+            is_reader = self._reading.take()
             try:
                 poller.register(self._socket, select.POLLOUT | (select.POLLIN if is_reader else 0))
                 events = poller.poll(100)
@@ -353,7 +357,7 @@ class Connection:
                     self._stop_reading(None)
             with contextlib.suppress(BlockingIOError):
                 rest = rest[self._socket.send(rest, socket.MSG_DONTWAIT) :]
-            if rest and monotonic() > end:
+            if rest and self._now() > end:
                 raise TimeoutError(f"it did not take a request in within {seconds:.1f} s")
 
     def _read(self, waits: bool) -> bool:
@@ -365,7 +369,7 @@ class Connection:
             data = self._receive(waits)
             if data is None:
                 return False
-            self._heard_at = monotonic()
+            self._heard_at = self._now()
             complete = self._frames.add(data)
             self._is_crowded = len(complete) > 1
             for frame in complete:
@@ -418,7 +422,7 @@ class Connection:
 
     def _stop_reading(self, reader: Call | None) -> None:
         self._wake_answered()
-        self._reading.release()
+        self._reading.give_back()
         if not self.is_open:
             self._close_if_unused()
         if reader is not None and reader.in_turn and self._turns.are_waited_for():
@@ -472,13 +476,13 @@ class Connection:
     def _close_if_unused(self) -> None:
         # Not while another thread is about to read or write: the system gives the number of a
         # closed socket to the next one that is opened, which it would then read from.
-        if self._sending.acquire(blocking=False):
+        if self._sending.take():
             try:
-                if self._reading.acquire(blocking=False):
+                if self._reading.take():
                     try:
                         self._stream.end()
                         self._socket.close()
                     finally:
-                        self._reading.release()
+                        self._reading.give_back()
             finally:
-                self._sending.release()
+                self._sending.give_back()

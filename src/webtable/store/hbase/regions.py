@@ -66,6 +66,11 @@ class RegionCache:
         self._tables: dict[bytes, _Places] = {}
         self._changing = threading.Lock()
 
+    def known(self, table: bytes, row: bytes) -> Place | None:
+        """Returns the region that held a row key when last looked; None where that is unknown."""
+        known = self._tables.get(table)
+        return known.find(row) if known is not None else None
+
     def locate(self, table: bytes, row: bytes, deadline: Deadline) -> Place:
         """Returns the region that holds a row key; b"" asks for the first one.
 
@@ -74,12 +79,10 @@ class RegionCache:
             TableDisabled: the table is disabled.
             RpcError: it cannot be found out now.
         """
-        known = self._tables.get(table)
-        if known is not None:
-            place = known.find(row)
-            if place is not None:
-                return place
-        else:
+        place = self.known(table, row)
+        if place is not None:
+            return place
+        if table not in self._tables:
             # Most tables are used at more than one place, so the first look takes in many.
             known = _Places(list(self._meta.regions(table, deadline, _FIRST_LOOKUP_REGIONS)))
             with self._changing:

@@ -49,6 +49,7 @@ __all__ = [
 COMPILED = not __file__.endswith((".py", ".pyc"))
 """Whether this is machine code."""
 
+_compiled = COMPILED  # the same as a C variable
 _DURABILITY: dict[Durability, bytes] = {"sync": b"\x30\x04", "wal": b"", "none": b"\x30\x01"}
 _COMPARE = {
     CompareOp.LESS: b"\x20\x00",
@@ -59,6 +60,8 @@ _COMPARE = {
     CompareOp.GREATER: b"\x20\x05",
 }
 _BINARY = b"\x0a\x2forg.apache.hadoop.hbase.filter.BinaryComparator"
+_region_fields: dict[bytes, bytes] = {}  # programs ask for the same regions again
+_KEPT_REGIONS = 10_000
 _ONE_BYTE = tuple(bytes((number,)) for number in range(0x80))
 
 
@@ -67,6 +70,8 @@ def varint(number: int) -> bytes:
     """Returns a number of at most 64 bits in as many bytes as it needs, seven bits each."""
     if number < 0x80:
         return _ONE_BYTE[number]
+    if _compiled:
+        return c_varint(number)  # type: ignore[name-defined,no-any-return]  # noqa: F821
     out = bytearray()
     while number >= 0x80:
         out.append(number & 0x7F | 0x80)
@@ -77,12 +82,18 @@ def varint(number: int) -> bytes:
 
 def sized(tag: bytes, content: bytes) -> bytes:
     """Returns a field of bytes: its tag, the length, the content."""
-    return b"%b%b%b" % (tag, varint(len(content)), content)
+    return b"".join((tag, varint(len(content)), content))
 
 
 def region_field(name: bytes) -> bytes:
     """Returns the field that says which region a request is for; every request begins with it."""
-    return sized(b"\x0a", b"\x08\x01" + sized(b"\x12", name))
+    field = _region_fields.get(name)
+    if field is None:
+        field = sized(b"\x0a", b"\x08\x01" + sized(b"\x12", name))
+        if len(_region_fields) >= _KEPT_REGIONS:
+            _region_fields.clear()
+        _region_fields[name] = field
+    return field
 
 
 def get_bytes(get: Get) -> bytes:

@@ -40,7 +40,16 @@ from webtable.store.hbase.wire import (
     RpcError,
 )
 
-__all__ = ["Attempts", "Deadline", "Remedy", "forgotten", "is_untouched", "remedy_for", "translate"]
+__all__ = [
+    "Attempts",
+    "Deadline",
+    "Remedy",
+    "attempt_seconds",
+    "forgotten",
+    "is_untouched",
+    "remedy_for",
+    "translate",
+]
 
 PAUSES = (0.01, 0.03, 0.1, 0.2, 0.3, 0.5, 1.0, 2.0)
 OVERLOADED_FACTOR = 4
@@ -155,10 +164,10 @@ class Deadline:
 
     __slots__ = ("at", "attempt_seconds", "seconds")
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self, seconds: float, started: float | None = None) -> None:
         self.seconds = seconds
-        self.at = time.monotonic() + seconds
-        self.attempt_seconds = _attempt_seconds(seconds)
+        self.at = (time.monotonic() if started is None else started) + seconds
+        self.attempt_seconds = attempt_seconds(seconds)
 
     def remaining(self) -> float:
         """Returns the seconds left; below 0 when it has passed."""
@@ -170,7 +179,8 @@ class Deadline:
 
 
 @functools.cache
-def _attempt_seconds(seconds: float) -> float:
+def attempt_seconds(seconds: float) -> float:
+    """Returns how long one call may take of an operation that may take so long."""
     # A server that fell silent must leave time for another to take over its regions.
     return max(seconds / 3, min(seconds, 10))
 
@@ -191,9 +201,13 @@ class Attempts:
     _refused_at = 0.0
 
     def __init__(
-        self, seconds: float, table: str = "", is_down: Callable[[], bool] | None = None
+        self,
+        seconds: float,
+        table: str = "",
+        is_down: Callable[[], bool] | None = None,
+        started: float | None = None,
     ) -> None:
-        self.deadline = Deadline(seconds)
+        self.deadline = Deadline(seconds, started)
         self.table = table
         self._is_down = is_down
 

@@ -15,6 +15,7 @@ This module may be running compiled, by Cython from this very file and the C typ
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections import deque
 from collections.abc import Iterator
 from time import monotonic
@@ -23,10 +24,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from webtable.store.hbase.calls import Call
 
-__all__ = ["COMPILED", "Turns"]
+__all__ = ["COMPILED", "Right", "Turns"]
 
 COMPILED = not __file__.endswith((".py", ".pyc"))
 """Whether this is machine code."""
+
+_compiled = COMPILED  # the same as a C variable
 
 WATCHES = 8
 LEAST_PATIENCE_SECONDS = 0.001
@@ -37,6 +40,39 @@ MISSED_SECONDS = 0.001
 FIRST_PAUSE_SECONDS = 0.01
 LAST_PAUSE_SECONDS = 5.0
 TURNS_IN_PEACE = 256
+
+
+def _now() -> float:
+    return c_now() if _compiled else monotonic()  # type: ignore[name-defined]  # noqa: F821
+
+
+class Right:
+    """The right to do what one thread does at a time. Nobody waits for it.
+
+    Attributes:
+        is_taken: whether a thread has it.
+    """
+
+    def __init__(self) -> None:
+        self.is_taken = False
+        self._lock = threading.Lock()
+
+    def take(self) -> bool:
+        """Takes the right and returns whether that was possible."""
+        if _compiled:
+            # Python's own lock is held from here to the end.
+            if self.is_taken:
+                return False
+        elif not self._lock.acquire(blocking=False):
+            return False
+        self.is_taken = True
+        return True
+
+    def give_back(self) -> None:
+        """Gives the right back, for the next one to take."""
+        self.is_taken = False
+        if not _compiled:
+            self._lock.release()
 
 
 class Turns:
@@ -63,7 +99,7 @@ class Turns:
 
     def are_taken(self) -> bool:
         """Whether threads are to be woken in turn now."""
-        return not self._none_until or monotonic() >= self._none_until
+        return not self._none_until or _now() >= self._none_until
 
     def are_waited_for(self) -> bool:
         """Whether there is somebody whose turn is to come."""
@@ -72,7 +108,7 @@ class Turns:
     def add(self, call: Call) -> None:
         """Gives a turn, after those who have one already."""
         if not self._waiting:
-            self._since = monotonic()
+            self._since = _now()
         self._waiting.append(call)
 
     def next(self) -> Call | None:
@@ -84,7 +120,7 @@ class Turns:
         except IndexError:
             return None
         self._running = 1
-        now = monotonic()
+        now = _now()
         self._seconds += (now - self._since - self._seconds) / 16
         self._since = now
         self._taken += 1
@@ -121,7 +157,7 @@ class Turns:
         is_somebody_waiting = bool(self._waiting)
         with contextlib.suppress(ValueError):
             self._waiting.remove(call)
-        now = monotonic()
+        now = _now()
         if not is_somebody_waiting or now - self._since < MISSED_SECONDS:
             return True
         self._stop(now)
