@@ -30,6 +30,8 @@ def varint(number: int) -> bytes:
         return _ONE_BYTE[number]
     if _compiled:
         return c_varint(number)  # type: ignore[name-defined,no-any-return]  # noqa: F821
+    if number < 0x4000:
+        return bytes((number & 0x7F | 0x80, number >> 7))
     out = bytearray()
     while number >= 0x80:
         out.append(number & 0x7F | 0x80)
