@@ -69,12 +69,16 @@ class Peer:
 
 def delimited(message: Message) -> bytes:
     data = message.SerializeToString()
-    size, out = len(data), bytearray()
-    while size >= 0x80:
-        out.append(size & 0x7F | 0x80)
-        size >>= 7
-    out.append(size)
-    return bytes(out) + data
+    return varint(len(data)) + data
+
+
+def varint(number: int) -> bytes:
+    out = bytearray()
+    while number >= 0x80:
+        out.append(number & 0x7F | 0x80)
+        number >>= 7
+    out.append(number)
+    return bytes(out)
 
 
 @contextlib.contextmanager

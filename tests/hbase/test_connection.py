@@ -25,7 +25,7 @@ from webtable.store.hbase.wire import (
 )
 
 from .forms import pipe_of
-from .servers import HOST, Peer, delimited, listening, unused_port
+from .servers import HOST, Peer, delimited, listening, unused_port, varint
 
 LIMIT = 20.0
 
@@ -325,6 +325,25 @@ def test_an_answer_with_more_cells_than_bytes_is_not_read(cells: int) -> None:
 
     with connected(play) as connection, pytest.raises(NotHBase, match="unreadable answer"):
         connection.call("Scan", scan(1), client_pb2.ScanResponse, LIMIT)
+
+
+@pytest.mark.parametrize("number", [100, 2**32, 2**62, 2**63 - 1, 2**64 - 1])
+@pytest.mark.parametrize("part", ["head", "body", "cells"])
+def test_a_get_is_not_answered_by_fewer_bytes_than_are_told(part: str, number: int) -> None:
+    def play(peer: Peer) -> None:
+        peer.read_hello()
+        header = rpc_pb2.ResponseHeader(call_id=peer.read_request().header.call_id)
+        head = header.SerializeToString()
+        if part == "cells":
+            block = b"\x08" + varint(number)
+            head += b"\x1a" + varint(len(block)) + block
+        said = varint(number if part == "head" else len(head)) + head
+        said += varint(number if part == "body" else 0)
+        peer.socket.sendall(len(said).to_bytes(4, "big") + said)
+        peer.read_request()
+
+    with connected(play) as connection, pytest.raises(NotHBase, match="unreadable answer"):
+        connection.get(b"region", b"", LIMIT)
 
 
 def test_nobody_at_the_address() -> None:

@@ -22,7 +22,7 @@ from webtable.store.hbase.wire import (
 )
 
 from .forms import form_of
-from .servers import delimited
+from .servers import delimited, varint
 
 SERVER = Server("host", 16020)
 
@@ -58,13 +58,10 @@ def test_a_request_is_these_bytes(frames: ModuleType) -> None:
 
 @given(number=st.integers(0, 2**63 - 1), before=st.binary(max_size=3))
 def test_numbers_of_any_length(frames: ModuleType, number: int, before: bytes) -> None:
-    data, rest = bytearray(before), number
-    while rest >= 0x80:
-        data.append(rest & 0x7F | 0x80)
-        rest >>= 7
-    data.append(rest)
-    assert frames.varint(number) == data[len(before) :]
-    assert frames.read_varint(bytes(data) + b"\x80", len(before)) == (number, len(data))
+    written = varint(number)
+    assert frames.varint(number) == written
+    end = len(before) + len(written)
+    assert frames.read_varint(before + written + b"\x80", len(before)) == (number, end)
 
 
 @pytest.mark.parametrize("data", [b"", b"\x80", b"\xff" * 12])
@@ -91,6 +88,21 @@ def test_the_head_of_an_answer(
     found = frames.read_head(frame)
     assert found[:3] == (call_id, len(frame) - len(body), block or 0)
     assert (found[3] and found[3].exception_class_name) == error
+
+
+@pytest.mark.parametrize("size", [6, 300, 2**32, 2**62, 2**63 - 1, 2**64 - 1])
+def test_a_head_of_more_bytes_than_came(frames: ModuleType, size: int) -> None:
+    header = rpc_pb2.ResponseHeader(call_id=7).SerializeToString()
+    with pytest.raises(IndexError):
+        frames.read_head(varint(size) + header)
+
+
+@pytest.mark.parametrize("length", [2**62, 2**63 - 1])
+def test_a_head_that_tells_of_more_cells_than_there_can_be(frames: ModuleType, length: int) -> None:
+    block = b"\x08" + varint(length)
+    head = b"\x08\x07\x1a" + varint(len(block)) + block
+    frame = varint(len(head)) + head
+    assert frames.read_head(frame) == (7, len(frame), length, None)  # told by who reads the body
 
 
 @given(data=st.binary(min_size=1, max_size=20))

@@ -1,5 +1,6 @@
 # C types for frames.py, for the form of it that Cython compiles; see docs/develop/compiled.md.
-# Lengths and positions are 64 bits wide, so that no sum of lengths from the wire can overflow.
+# Lengths and positions are 64 bits wide, so that no sum of lengths of four bytes can overflow. A varint
+# has up to 63 bits: it is compared with what is left, and added only then.
 cimport cython
 
 cdef inline bytes c_varint(unsigned long long number):

@@ -118,7 +118,8 @@ class Call:
             size = frame[start - 1] if start <= block_at else 0x80
             if size >= 0x80:
                 size, start = _read_varint(frame, self._body_at)
-            if start + size > block_at:
+            # Not as a sum: C's would overflow where a damaged size is as large as can be.
+            if size > block_at - start:
                 raise IndexError(f"{size} and {self._block_bytes} bytes in {len(frame)}")
         except IndexError as exc:
             raise self._unreadable(exc) from exc

@@ -109,6 +109,8 @@ def read_head(frame: bytes) -> tuple[int, int, int, rpc_pb2.ExceptionResponse | 
             if end == head_end == at + 2 + frame[at + 1]:
                 return call_id, head_end, length, None
     size, start = read_varint(frame, 0)
+    if size > len(frame) - start:  # not as a sum, which would overflow in C
+        raise IndexError(f"a head of {size} bytes in {len(frame)}")
     end = start + size
     header = rpc_pb2.ResponseHeader.FromString(frame[start:end])
     error = header.exception if header.HasField("exception") else None
