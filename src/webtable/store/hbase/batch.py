@@ -303,12 +303,12 @@ class Multi:
         """Sends a group, waiting for older ones first; returns whether to go on."""
         while len(groups) >= GROUPS_UNDER_WAY:
             self._collect(groups.popleft())
-        timeout = self._attempts.deadline.attempt()
+        deadline = self._attempts.deadline
         try:
-            connection = self._cluster.connections.to(server, CLIENT, timeout)
+            connection = self._cluster.connections.to(server, CLIENT, deadline.attempt())
             request, cells = group.request(self._cluster.nonce_group), b"".join(group.cells)
             group.cells = []
-            group.call = connection.submit("Multi", request, timeout, cells)
+            group.call = connection.submit("Multi", request, deadline.attempt(), cells)
         except RpcError as exc:
             self._failures.extend((index, place, exc) for index, place in group.indexes())
             return False

@@ -100,17 +100,19 @@ class Connections:
         self._changing = threading.Lock()
         self._is_closed = False
 
+    def known(self, server: Server, service: str) -> Connection | None:
+        """Returns the connection that is open; None where there is none."""
+        connection = self._open.get((server, service))
+        return connection if connection is not None and connection.is_open else None
+
     def to(self, server: Server, service: str, timeout: float) -> Connection:
-        """Returns an open connection.
+        """Returns an open connection. To make one may take all of the time.
 
         Raises:
             ConnectFailed: the server does not answer.
             StoreClosed: the store was closed.
         """
-        connection = self._open.get((server, service))
-        if connection is not None and connection.is_open:
-            return connection
-        return self._connect(server, service, timeout)
+        return self.known(server, service) or self._connect(server, service, timeout)
 
     def _connect(self, server: Server, service: str, timeout: float) -> Connection:
         asked_at = time.monotonic()
@@ -120,14 +122,14 @@ class Connections:
         with turn(lock, timeout, server):
             if self._is_closed:
                 raise StoreClosed(self._location.text)
-            connection = self._open.get(key)
-            if connection is not None and connection.is_open:
+            connection = self.known(server, service)
+            if connection is not None:
                 return connection
             failed_at, failure = self._failures.get(server, (0.0, None))
             if failure is not None and failed_at >= asked_at:
                 raise failure.again()  # who waited for the same attempt need not make its own
             address = self._location.address_of(server)
-            limit = min(timeout, CONNECT_SECONDS)
+            limit = min(asked_at + timeout - time.monotonic(), CONNECT_SECONDS)
             try:
                 spins = self._location.spins
                 connection = Connection(
@@ -229,9 +231,9 @@ class Cluster:
                 place = self.regions.locate(call.table, call.row, deadline)
                 if call.once and lost is not None and lost.process != place.process:
                     raise forgotten(call.row, attempts.table)
-                timeout = deadline.attempt()
-                connection = self.connections.to(place.server, call.service, timeout)
+                connection = self.connections.to(place.server, call.service, deadline.attempt())
                 request = _addressed(call, place)
+                timeout = deadline.attempt()  # to connect may have taken most of it
                 answer = connection.call(call.method, request, call.kind, timeout, call.cells)
                 if call.inspect is not None:
                     call.inspect(answer.message, place.server)
@@ -252,15 +254,14 @@ class Cluster:
         """
         full = self.names.full(table)
         place = self.regions.known(full, row)
-        if place is None:
+        connection = None if place is None else self.connections.known(place.server, CLIENT)
+        if place is None or connection is None:
             attempts = self.attempts(table)
         else:
             # Most gets need no more than this; the bookkeeping begins where one fails.
             started = time.monotonic()
-            timeout = self._attempt_seconds
             try:
-                connection = self.connections.to(place.server, CLIENT, timeout)
-                return connection.get(place.name, message, timeout)
+                return connection.get(place.name, message, self._attempt_seconds)
             except RpcError as exc:
                 attempts = self.attempts(table, started=started)
                 self.recover(place, exc, attempts)

@@ -27,7 +27,7 @@ from webtable.store.hbase.messages import (
 )
 from webtable.store.hbase.meta import Place
 from webtable.store.hbase.proto import client_pb2
-from webtable.store.hbase.retry import is_untouched
+from webtable.store.hbase.retry import Deadline, is_untouched
 from webtable.store.hbase.wire import AsBytes, NotHBase, RpcError, Server, inner_error
 from webtable.store.mutation import CheckResult, Conditional, Durability
 
@@ -61,7 +61,7 @@ class ConditionalSteps:
         for server, placed in self._by_server(steps).items():
             for call in _cut(placed, steps, self._durability):
                 calls.append(call)
-                call.send(self._cluster, server, self._deadline.attempt())
+                call.send(self._cluster, server, self._deadline)
                 if len(calls) >= CALLS_UNDER_WAY:
                     calls.pop(0).collect(outcomes, lost, self._deadline.attempt())
         for call in calls:
@@ -107,12 +107,13 @@ class _StepsCall:
         self._call: Call | None = None
         self._server: Server | None = None
 
-    def send(self, cluster: Cluster, server: Server, timeout: float) -> None:
+    def send(self, cluster: Cluster, server: Server, deadline: Deadline) -> None:
         """Sends the call; where that fails its steps stay without an outcome."""
         request = b"%b\x10%b" % (b"".join(self.actions), varint(cluster.nonce_group))
         try:
-            connection = cluster.connections.to(server, CLIENT, timeout)
-            self._call = connection.submit("Multi", request, timeout, b"".join(self.cells))
+            connection = cluster.connections.to(server, CLIENT, deadline.attempt())
+            cells = b"".join(self.cells)
+            self._call = connection.submit("Multi", request, deadline.attempt(), cells)
             self._server = server
         except RpcError:
             self._call = None
