@@ -10,6 +10,10 @@ import pytest
 
 from webtable import compiled
 
+PACKAGE = "webtable.store.hbase"
+# What uses hot modules, of all that `pipe` stands on; each took the form that was to run then.
+_USERS = ("pipe", "calls", "messages", "requests", "cells")
+
 
 def form_of(package: str, name: str, form: str) -> ModuleType:
     """Returns one form of a module; skips the test where there is none."""
@@ -24,11 +28,20 @@ def form_of(package: str, name: str, form: str) -> ModuleType:
 
 
 def pipe_of(form: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """Returns one form of `pipe`, which works with the same form of what it stands on."""
-    package = "webtable.store.hbase"
-    pipe = form_of(package, "pipe", form)
+    """Returns one form of `pipe`, which works with the same form of all that it stands on."""
     if form == "plain":
-        for name in ("stream", "turns"):
-            monkeypatch.setattr(pipe, name, form_of(package, name, form))
-        monkeypatch.setattr(pipe, "_new_call", form_of(package, "calls", form).Call)
-    return pipe
+        for user in _USERS:
+            module = importlib.import_module(f"{PACKAGE}.{user}")
+            for name, value in list(vars(module).items()):
+                package, _, hot = origin_of(value).rpartition("._")
+                if package == PACKAGE:
+                    plain = form_of(PACKAGE, hot, "plain")
+                    part = plain if isinstance(value, ModuleType) else vars(plain)[value.__name__]
+                    monkeypatch.setattr(module, name, part)
+    return form_of(PACKAGE, "pipe", form)
+
+
+def origin_of(value: object) -> str:
+    """Returns the name of the module that a value comes from, or is."""
+    of_module = isinstance(value, ModuleType)
+    return str(getattr(value, "__name__" if of_module else "__module__", ""))
