@@ -7,8 +7,8 @@ compiled forms beside their sources, a wheel gets them inside.
 
 from __future__ import annotations
 
-import hashlib
 import os
+import runpy
 import shutil
 import tempfile
 from pathlib import Path
@@ -96,9 +96,11 @@ class CompileHook(BuildHookInterface[Any]):
 
 
 def source_digest(root: Path, module: HotModule) -> str:
-    """Returns what tells one version of the sources from another."""
-    sources = b"".join((root / module.folder / name).read_bytes() for name in module.sources)
-    return hashlib.sha256(sources).hexdigest()
+    """Returns what tells one version of the sources from another, as the package reckons it."""
+    # Not imported: when the package is built, what it needs may not be there.
+    package = runpy.run_path(str(root / "src" / "webtable" / "compiled.py"))
+    digest: str = package["source_digest"](root / module.folder, module.name)
+    return digest
 
 
 def compile_module(root: Path, module: HotModule, scratch: Path) -> Path:

@@ -13,7 +13,7 @@ import os
 from pathlib import Path
 from types import ModuleType
 
-__all__ = ["is_current", "load"]
+__all__ = ["is_current", "load", "source_digest"]
 
 
 def load(package: str, name: str) -> ModuleType:
@@ -34,7 +34,28 @@ def is_current(folder: Path, name: str) -> bool:
     """
     try:
         made_from = (folder / f"_{name}.sha256").read_text(encoding="ascii").strip()
-        sources = b"".join((folder / each).read_bytes() for each in (f"{name}.py", f"_{name}.pxd"))
+        return made_from == source_digest(folder, name)
     except OSError:
         return False
-    return made_from == hashlib.sha256(sources).hexdigest()
+
+
+def source_digest(folder: Path, name: str) -> str:
+    """Returns what tells one version of a module's sources from another.
+
+    They are its code, its C types, and the types that those rely on, in the same folder: what is
+    compiled has them inside. The build writes down the same, by this very function.
+
+    Raises:
+        OSError: one of them is missing.
+    """
+    digest = hashlib.sha256((folder / f"{name}.py").read_bytes())
+    found = [f"_{name}"]
+    for each in found:  # and what is found meanwhile
+        types = (folder / f"{each}.pxd").read_bytes()
+        digest.update(types)
+        for line in types.splitlines():
+            if line.startswith(b"from webtable."):
+                other = line.split()[1].rpartition(b".")[2].decode()
+                if other not in found:
+                    found.append(other)
+    return digest.hexdigest()

@@ -67,6 +67,46 @@ def test_a_compiled_form_of_other_sources_is_not_used(tmp_path: Path) -> None:
     assert not compiled.is_current(tmp_path, "codec")
 
 
+@pytest.mark.skipif(not CAN_COMPILE, reason="no C compiler here, or no Python.h")
+@pytest.mark.parametrize(
+    ("name", "relies_on"), [("requests", "_frames"), ("turns", "_stream"), ("pipe", "_calls")]
+)
+def test_a_compiled_form_with_other_types_inside_is_not_used(
+    tmp_path: Path, name: str, relies_on: str
+) -> None:
+    module = HotModule("webtable.store.hbase", name)
+    folder = ROOT / module.folder
+    for path in (folder / f"{name}.py", folder / module.digest, *folder.glob("_*.pxd")):
+        shutil.copy(path, tmp_path)
+    assert compiled.is_current(tmp_path, name)
+    with (tmp_path / f"{relies_on}.pxd").open("a", encoding="utf-8") as types:
+        types.write("# changed\n")
+    assert not compiled.is_current(tmp_path, name)
+
+
+def test_types_are_part_of_a_form_however_far_away(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("a = 1\n", encoding="ascii")
+    for name, relies_on in ("ab", "bc", "ca"):
+        line = f"from webtable.any._{relies_on} cimport it\n"
+        (tmp_path / f"_{name}.pxd").write_text(line, encoding="ascii")
+    before = compiled.source_digest(tmp_path, "a")
+    assert before == compiled.source_digest(tmp_path, "a")
+    with (tmp_path / "_c.pxd").open("a", encoding="ascii") as types:
+        types.write("# changed\n")
+    assert before != compiled.source_digest(tmp_path, "a")
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda each: each.name)
+def test_types_come_from_the_same_package_and_in_the_way_that_is_looked_for(
+    module: HotModule,
+) -> None:
+    types = (ROOT / module.folder / module.sources[1]).read_text(encoding="utf-8")
+    for line in types.splitlines():
+        if "cimport" in line and "webtable" in line:
+            assert line.startswith(f"from {module.package}._")
+            assert " cimport " in line
+
+
 def build(target: Path, **environment: str) -> set[str]:
     """Builds a wheel and returns what is in it, after its name."""
     done = subprocess.run(
