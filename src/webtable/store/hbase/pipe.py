@@ -361,7 +361,7 @@ class Connection:
                 raise TimeoutError(f"it did not take a request in within {seconds:.1f} s")
 
     def _read(self, waits: bool) -> bool:
-        """Takes in what comes within a moment; to be called by who holds the reading lock.
+        """Takes in what comes within a moment; to be called by who has the right to read.
 
         Returns False where it should not wait and nothing has come.
         """

@@ -8,6 +8,9 @@ That is right where threads come back soon. One that does something else in betw
 one waiting; so everybody who waits for a turn looks after a short while by itself, and where turns
 take long, all are woken at once for a time.
 
+`Turns` keeps that order for a connection. `Right` is for what one thread of it does at a time, as
+to send and to read: nobody waits in line for that, who does not get it does something else.
+
 This module may be running compiled, by Cython from this very file and the C types in `_turns.pxd`;
 `pipe` imports the form that is to run.
 """
@@ -55,7 +58,8 @@ class Right:
 
     def __init__(self) -> None:
         self.is_taken = False
-        self._lock = threading.Lock()
+        if not _compiled:
+            self._lock = threading.Lock()
 
     def take(self) -> bool:
         """Takes the right and returns whether that was possible."""
