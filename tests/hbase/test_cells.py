@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import random
+import sys
 import tracemalloc
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -257,6 +259,38 @@ def test_a_row_that_is_kept_does_not_keep_the_answer(codec: ModuleType, size: in
         tracemalloc.stop()
     assert kept.value(b"f:q") == b"v" * size
     assert left < 100_000  # Python keeps some freed tuples for itself
+
+
+def test_rows_that_were_let_go_leave_nothing(codec: ModuleType) -> None:
+    block = b"".join(encoded(codec, b"%06d" % n, {b"f:q": b"v"}, 1) for n in range(1_000))
+    kind = type(codec.cut_row(block, 0, 1)[0])
+
+    def go_through() -> None:
+        rows = codec.Rows(block, 0, [1] * 1_000)
+        while rows.take(100):
+            pass
+
+    go_through()
+    kinds = sys.getrefcount(kind)
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        for _ in range(5):
+            go_through()
+        left = tracemalloc.get_traced_memory()[0] - before
+    finally:
+        tracemalloc.stop()
+    assert sys.getrefcount(kind) == kinds
+    assert left < 20_000  # one that kept a key or its cells would have kept 400,000
+
+
+def test_rows_are_seen_by_the_garbage_collector(codec: ModuleType) -> None:
+    (row,) = codec.cut_rows(GOLDEN, 0, [1])
+    assert gc.is_tracked(row)
+    row.raw_cells = [row]  # a ring
+    gc.collect()
+    del row
+    assert gc.collect() >= 2  # the row and its list
 
 
 def test_cells_inside_a_message() -> None:

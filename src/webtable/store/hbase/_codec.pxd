@@ -1,6 +1,34 @@
 # C types for codec.py, for the form of it that Cython compiles; see docs/develop/compiled.md.
 # Sizes are 64 bits wide everywhere, so that no sum of sizes from the wire can overflow.
 cimport cython
+from cpython.ref cimport Py_INCREF, PyObject
+
+cdef extern from "Python.h":
+    ctypedef struct PyMemberDef:
+        Py_ssize_t offset
+    ctypedef struct PyMemberDescrObject:
+        PyMemberDef* d_member
+    ctypedef struct PyTypeObject:
+        object (*tp_alloc)(PyTypeObject*, Py_ssize_t)
+
+cdef Py_ssize_t _key_offset
+cdef Py_ssize_t _held_offset
+cdef Py_ssize_t _newest_offset
+
+cdef inline Py_ssize_t c_offset(object slot):
+    return (<PyMemberDescrObject*> slot).d_member.offset
+
+cdef inline void c_fill(object row, Py_ssize_t offset, object value) noexcept:
+    Py_INCREF(value)
+    (<PyObject**> (<char*> <PyObject*> row + offset))[0] = <PyObject*> value
+
+cdef inline object c_held_row(object kind, bytes key, bytes held):
+    # The slots of a new row are empty, and where they are was looked up once.
+    row = (<PyTypeObject*> kind).tp_alloc(<PyTypeObject*> kind, 0)
+    c_fill(row, _key_offset, key)
+    c_fill(row, _held_offset, held)
+    c_fill(row, _newest_offset, None)
+    return row
 
 cdef bint _compiled
 cdef long long LARGE_CELL_BYTES
@@ -19,10 +47,25 @@ cdef unsigned long long _u64(const unsigned char* block, long long at) noexcept
 cpdef tuple cut_row(bytes block, long long at, long long count)
 cpdef list cut_rows(bytes block, long long at, object counts)
 
-@cython.locals(rows=list, count=cython.longlong, end=cython.longlong)
-cdef list _cut_rows(const unsigned char* block, long long at, long long limit, object counts)
+cdef class Rows:
+    cdef bytes _block
+    cdef long long _at
+    cdef list _ends
+    cdef list _counts
+    cdef long long _next
 
-@cython.locals(key_at=cython.longlong, key=bytes)
+    cpdef bytes last_key(self)
+    cpdef list take(self, long long most)
+    cpdef take_last(self)
+    cdef long long _last_at(self)
+    @cython.locals(at=cython.longlong, count=cython.longlong, end=cython.longlong, ends=list, kept=list)
+    cdef _check(self, const unsigned char* block, long long limit, object counts)
+    @cython.locals(rows=list, at=cython.longlong, end=cython.longlong, number=cython.longlong, ends=list, counts=list)
+    cdef list _make(self, const unsigned char* block, long long stop)
+
+@cython.locals(key_at=cython.longlong)
+cdef bytes _key(const unsigned char* block, long long at)
+@cython.locals(key=bytes)
 cdef object _row(const unsigned char* block, long long at, long long end, long long count)
 
 @cython.locals(

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "COMPILED",
-    "HeldRow",
+    "Rows",
     "cut_row",
     "cut_rows",
     "encode_cells",
@@ -43,7 +43,7 @@ if not TYPE_CHECKING:
     codec = compiled.load("webtable.store.hbase", "codec")
 
 COMPILED = codec.COMPILED
-HeldRow = codec.HeldRow
+Rows = codec.Rows
 cut_row = codec.cut_row
 cut_rows = codec.cut_rows
 encode_cells = codec.encode_cells

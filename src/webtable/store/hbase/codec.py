@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from struct import Struct
+from types import MemberDescriptorType
 
 from webtable.errors import InvalidRequest
 from webtable.store.model import MAX_TIMESTAMP, RawCell, Row
 from webtable.store.mutation import check_column
 
-__all__ = ["COMPILED", "HeldRow", "cut_row", "cut_rows", "encode_cells", "wire_column"]
+__all__ = ["COMPILED", "HeldRow", "Rows", "cut_row", "cut_rows", "encode_cells", "wire_column"]
 
 COMPILED = not __file__.endswith((".py", ".pyc"))
 """Whether this is machine code."""
@@ -110,6 +111,15 @@ class HeldRow(Row):
         return super().values()
 
 
+# Where the slots of a row are in memory: to fill them there takes a third of what `__init__` takes.
+_key_offset = _held_offset = _newest_offset = 0
+if _compiled:
+    _slots = (Row.__dict__["key"], HeldRow.__dict__["_held"], Row.__dict__["_newest"])
+    if any(type(slot) is not MemberDescriptorType for slot in _slots):
+        raise ImportError("rows keep their parts elsewhere than in slots")
+    _key_offset, _held_offset, _newest_offset = map(c_offset, _slots)  # type: ignore[name-defined]  # noqa: F821
+
+
 def cut_row(block: bytes, at: int, count: int) -> tuple[Row, int]:
     """Returns the row that so many cells make, and the position after them.
 
@@ -122,34 +132,91 @@ def cut_row(block: bytes, at: int, count: int) -> tuple[Row, int]:
     return _row(block, at, end, count), end
 
 
-def cut_rows(block: bytes, at: int, counts: Sequence[int]) -> list[Row]:
+def cut_rows(block: bytes, at: int, counts: Iterable[int]) -> list[Row]:
     """Returns a row for each number of cells, which are all that is left of the block.
 
     Raises:
         ValueError: they are not, or not cells of one row each.
     """
-    return _cut_rows(block, at, len(block), counts)
+    rows = Rows(block, at, counts)
+    return rows.take(len(rows))
 
 
-def _cut_rows(block: bytes, at: int, limit: int, counts: Sequence[int]) -> list[Row]:
-    rows: list[Row] = []
-    for count in counts:
-        end = _end_of(block, at, count, limit)
-        if end < 0:
-            raise ValueError(f"no {count} cells of one row at byte {at} of {limit}")
-        if count:
-            rows.append(_row(block, at, end, count))
-        at = end
-    if at != limit:
-        raise ValueError(f"{limit - at} bytes too many after {sum(counts)} cells")
-    return rows
+class Rows:
+    """The rows of an answer, in order: checked when it comes, made when they are taken.
+
+    Made all at once, they would be out of the processor's caches before anybody looks at them,
+    and the garbage collector would go through them meanwhile.
+    """
+
+    def __init__(self, block: bytes, at: int, counts: Iterable[int]) -> None:
+        """Takes a row for each number of cells, which are all that is left of the block.
+
+        Raises:
+            ValueError: they are not, or not cells of one row each.
+        """
+        self._block = block
+        self._at = at
+        self._ends: list[int] = []
+        self._counts: list[int] = []
+        self._next = 0
+        self._check(block, len(block), counts)
+
+    def __len__(self) -> int:
+        return len(self._ends) - self._next
+
+    def last_key(self) -> bytes:
+        """Returns the key of the last row; there must be one that was not taken."""
+        return _key(self._block, self._last_at())
+
+    def take(self, most: int) -> list[Row]:
+        """Returns the next rows, up to a number; none where all were taken."""
+        return self._make(self._block, min(self._next + most, len(self._ends)))
+
+    def take_last(self) -> Row:
+        """Returns the last row; there must be one that was not taken."""
+        at = self._last_at()
+        return _row(self._block, at, self._ends.pop(), self._counts.pop())
+
+    def _last_at(self) -> int:
+        return self._ends[len(self._ends) - 2] if len(self) > 1 else self._at
+
+    def _check(self, block: bytes, limit: int, counts: Iterable[int]) -> None:
+        at = self._at
+        ends, kept = self._ends, self._counts
+        for count in counts:
+            end = _end_of(block, at, count, limit)
+            if end < 0:
+                raise ValueError(f"no {count} cells of one row at byte {at} of {limit}")
+            if count:
+                ends.append(end)
+                kept.append(count)
+            at = end
+        if at != limit:
+            raise ValueError(f"{limit - at} bytes too many after {sum(kept)} cells")
+
+    def _make(self, block: bytes, stop: int) -> list[Row]:
+        rows: list[Row] = []
+        at, ends, counts = self._at, self._ends, self._counts
+        for number in range(self._next, stop):
+            end = ends[number]
+            rows.append(_row(block, at, end, counts[number]))
+            at = end
+        self._at, self._next = at, stop
+        return rows
+
+
+def _key(block: bytes, at: int) -> bytes:
+    key_at = at + 14
+    return block[key_at : key_at + (block[at + 12] << 8 | block[at + 13])]
 
 
 def _row(block: bytes, at: int, end: int, count: int) -> Row:
-    key_at = at + 14
-    key = block[key_at : key_at + (block[at + 12] << 8 | block[at + 13])]
+    key = _key(block, at)
     if end - at > count * LARGE_CELL_BYTES:
         return Row(key, _read_cells(block, at, end))
+    if _compiled:
+        return c_held_row(HeldRow, key, block[at:end])  # type: ignore[name-defined,no-any-return]  # noqa: F821
     return HeldRow(key, block[at:end])
 
 

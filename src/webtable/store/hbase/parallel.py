@@ -18,6 +18,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from webtable.errors import WebTableError
 from webtable.store.hbase.retry import Deadline
 from webtable.store.hbase.scanner import RangeScanner, ScanJob
+from webtable.store.hbase.stitching import Batch
 from webtable.store.hbase.wire import RpcError
 from webtable.store.model import Row
 
@@ -153,17 +154,18 @@ class _ParallelScan:
             while rows is not None:
                 is_enough = 0 <= self._left <= len(rows)
                 if is_enough:
-                    del rows[self._left :]
+                    rows.cut(self._left)
                 self._left -= len(rows)
-                # Handed out they are let go: it is their memory that the next cells are read into.
-                rows.reverse()
-                while rows:
-                    yield rows.pop()
+                while few := rows.take():
+                    # Handed out they are let go: the next cells are read into their memory.
+                    few.reverse()
+                    while few:
+                        yield few.pop()
                 rows = None if is_enough else next_rows()
         finally:
             self.close()
 
-    def _next_in_order(self) -> list[Row] | None:
+    def _next_in_order(self) -> Batch | None:
         while self._scanners or not self._pieces.are_over:
             if not self._scanners:
                 self._open(*self._pieces.take())
@@ -188,7 +190,7 @@ class _ParallelScan:
                 scanner.connection.take_in()
             room -= scanner.stock_up(room)
 
-    def _next_of_any(self) -> list[Row] | None:
+    def _next_of_any(self) -> Batch | None:
         while self._scanners or not self._pieces.are_over:
             if not self._scanners:
                 self._open(*self._pieces.take())

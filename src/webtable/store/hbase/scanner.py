@@ -10,19 +10,18 @@ from __future__ import annotations
 
 import contextlib
 from collections import deque
-from collections.abc import Callable, Iterable
-from typing import NamedTuple, TypeAlias
+from collections.abc import Callable
+from typing import NamedTuple
 
 from webtable.errors import WebTableError
-from webtable.store.hbase.cells import cut_rows, message_cells
 from webtable.store.hbase.cluster import CLIENT, Cluster, address_region
-from webtable.store.hbase.connection import Answer, Call, Connection
+from webtable.store.hbase.connection import Call, Connection
 from webtable.store.hbase.messages import scan_message
 from webtable.store.hbase.meta import Place
 from webtable.store.hbase.proto import client_pb2
 from webtable.store.hbase.retry import Attempts
+from webtable.store.hbase.stitching import Batch, ScanAnswer, Stitching
 from webtable.store.hbase.wire import NotHBase, RpcError
-from webtable.store.model import RawCell, Row
 from webtable.store.scan import Scan
 
 __all__ = ["FEW_ROWS", "MAX_RESULT_BYTES", "RangeScanner", "ScanJob"]
@@ -35,7 +34,6 @@ FEW_ROWS = 500
 
 CLOSING_SECONDS = 30.0
 _ALL_ROWS = 2**31 - 1
-_ScanAnswer: TypeAlias = Answer[client_pb2.ScanResponse]
 
 
 class ScanJob(NamedTuple):
@@ -51,9 +49,9 @@ class RangeScanner:
     """Reads the rows of one range, answer by answer. For one thread at a time.
 
     `_from` is where to open next: the first row key, itself wanted only if `_is_inclusive`; in a
-    reverse scan the key to go down from, itself never wanted, b"" meaning from the end. `_part` is
-    what came of a row that is not whole yet, `_stock` the answers that came ahead of their time;
-    they stay as they are until then, for rows take more memory.
+    reverse scan the key to go down from, itself never wanted, b"" meaning from the end. `_stock`
+    has the answers that came ahead of their time; they stay as they are until then, for rows take
+    more memory.
 
     Attributes:
         is_over: whether all rows have been handed out.
@@ -91,8 +89,8 @@ class RangeScanner:
         self._sequence = 0
         self._call: Call | None = None
         self._error: RpcError | None = None
-        self._part: tuple[bytes, list[RawCell]] | None = None
-        self._stock: deque[_ScanAnswer] = deque()
+        self._stitching = Stitching()
+        self._stock: deque[ScanAnswer] = deque()
 
     def expect_many(self) -> None:
         """Takes it for certain that the scan is a long one.
@@ -138,7 +136,7 @@ class RangeScanner:
             self.ask()
         return len(self._stock)
 
-    def next_rows(self) -> list[Row] | None:
+    def next_rows(self) -> Batch | None:
         """Returns more rows, as soon as they come; None when the range has no more.
 
         Raises:
@@ -164,7 +162,7 @@ class RangeScanner:
         self._stock.clear()
         return self._drop_scanner()
 
-    def _receive(self, attempts: Attempts) -> _ScanAnswer:
+    def _receive(self, attempts: Attempts) -> ScanAnswer:
         error, self._error = self._error, None
         if error is not None:
             raise error
@@ -206,17 +204,21 @@ class RangeScanner:
                 request.limit_of_rows = self._wanted
         self._call = self.connection.submit("Scan", request, deadline.attempt())
 
-    def _take(self, answer: _ScanAnswer) -> list[Row]:
+    def _take(self, answer: ScanAnswer) -> Batch:
         """Notes where the scan stands after an answer, and returns the answer's rows."""
         response = answer.message
         self._note_scanner(response)
         is_scan_over, is_region_over = _is_scan_over(response), _is_region_over(response)
-        rows = self._rows(answer, is_region_over)
-        if self._wanted >= 0:
-            del rows[self._wanted :]
-            self._wanted -= len(rows)
+        try:
+            rows = self._stitching.rows(answer, is_region_over=is_region_over)
+        except ValueError as exc:
+            server = self._place.server if self._place is not None else None
+            raise NotHBase(f"unreadable cells: {exc}", server) from exc
         if rows:
-            self._from, self._is_inclusive = rows[-1].key, False
+            self._from, self._is_inclusive = rows.last_key(), False
+        if self._wanted >= 0:
+            rows.cut(self._wanted)
+            self._wanted -= len(rows)
         if self._is_brief:
             self._renew(is_region_over, has_rows=bool(rows))
         if is_region_over:
@@ -233,7 +235,7 @@ class RangeScanner:
         scanner stays open until there is one.
         """
         if not self._stays_open:
-            self._part = None
+            self._stitching.forget()
         elif has_rows and not is_region_over:
             self._rewind()
         self._stays_open = not has_rows and not is_region_over
@@ -243,52 +245,6 @@ class RangeScanner:
             return
         if self.scanner_id is None and response.HasField("scanner_id"):
             self.scanner_id = response.scanner_id
-
-    def _rows(self, answer: _ScanAnswer, is_region_over: bool) -> list[Row]:
-        """Returns the whole rows of an answer, the first joined to what came of it before."""
-        response = answer.message
-        flags = list(response.partial_flag_per_result)
-        try:
-            rows = cut_rows(answer.frame, answer.block_at, response.cells_per_result)
-            if len(rows) != len(flags):
-                raise ValueError(f"{len(rows)} rows, {len(flags)} notes about them")
-        except ValueError as exc:
-            server = self._place.server if self._place is not None else None
-            raise NotHBase(f"unreadable cells: {exc}", server) from exc
-        for result in response.results:
-            if result.cell:
-                rows.append(Row(result.cell[0].row, message_cells(result.cell)))
-                flags.append(result.partial)
-        if self._part is None and True not in flags:
-            return rows
-        if len(rows) < 3 or True in flags[:-1]:
-            return self._join(zip(rows, flags, strict=True), is_region_over)
-        # The usual answer has parts at its ends only.
-        head = self._join([(rows[0], False)], False)
-        return head + rows[1:-1] + self._join([(rows[-1], flags[-1])], is_region_over)
-
-    def _join(self, results: Iterable[tuple[Row, bool]], is_region_over: bool) -> list[Row]:
-        """Returns the whole rows among results of which some are parts, and keeps the last part."""
-        rows: list[Row] = []
-        part, self._part = self._part, None
-        for row, is_partial in results:
-            if part is not None and part[0] != row.key:
-                rows.append(Row(*part))  # its last part was marked as if more would come
-                part = None
-            if part is not None:
-                part[1].extend(row.raw_cells)
-                if not is_partial:
-                    rows.append(Row(*part))
-                    part = None
-            elif is_partial:
-                part = (row.key, list(row.raw_cells))
-            else:
-                rows.append(row)
-        if part is not None and is_region_over:
-            rows.append(Row(*part))
-        else:
-            self._part = part
-        return rows
 
     def _leave_region(self) -> None:
         # The server has closed the scanner by itself.
@@ -304,7 +260,7 @@ class RangeScanner:
             self._from, self._is_inclusive = place.stop, True
 
     def _rewind(self) -> None:
-        self._part = None
+        self._stitching.forget()
         self._stock.clear()
         end = self._drop_scanner()
         if end is not None:
