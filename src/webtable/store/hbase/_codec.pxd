@@ -1,7 +1,9 @@
 # C types for codec.py, for the form of it that Cython compiles; see docs/develop/compiled.md.
 # Sizes are 64 bits wide everywhere, so that no sum of sizes from the wire can overflow.
 cimport cython
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.ref cimport Py_INCREF, PyObject
+from libc.string cimport memcmp
 
 cdef extern from "Python.h":
     ctypedef struct PyMemberDef:
@@ -30,13 +32,22 @@ cdef inline object c_held_row(object kind, bytes key, bytes held):
     c_fill(row, _newest_offset, None)
     return row
 
+cdef inline bytes c_recent(list recent, long long number, const unsigned char* block, long long at, long long end):
+    cdef tuple both = <tuple> recent[number & 63]
+    cdef bytes wire = <bytes> both[0]
+    if PyBytes_GET_SIZE(wire) == end - at and memcmp(PyBytes_AS_STRING(wire), block + at, end - at) == 0:
+        return <bytes> both[1]
+    return None
+
+cdef list _recent
 cdef bint _compiled
 cdef long long LARGE_CELL_BYTES
 cdef int _KEPT_COLUMNS
 cdef dict _columns
 cdef dict _wire_columns
 
-cdef bytes _column(bytes wire)
+@cython.locals(size=cython.longlong, column=bytes)
+cdef bytes _column(bytes wire, long long number)
 cpdef bytes wire_column(object column)
 
 @cython.locals(first=cython.ulonglong)
@@ -77,13 +88,13 @@ cdef long long _end_of(const unsigned char* block, long long at, long long count
 
 @cython.locals(
     compiled=cython.bint, column_at=cython.longlong, size=cython.longlong, key_size=cython.longlong, after=cython.longlong,
-    stamp_at=cython.longlong, timestamp=cython.ulonglong, kind=cython.uchar, cells=list, columns=dict, wire=bytes, column=bytes,
+    stamp_at=cython.longlong, timestamp=cython.ulonglong, kind=cython.uchar, cells=list, columns=dict, column=bytes, number=cython.longlong,
 )
 cdef list _read_cells(const unsigned char* block, long long at, long long end)
 
 @cython.locals(
     compiled=cython.bint, column_at=cython.longlong, size=cython.longlong, key_size=cython.longlong, after=cython.longlong,
-    stamp_at=cython.longlong, newest=dict, columns=dict, wire=bytes, column=bytes,
+    stamp_at=cython.longlong, newest=dict, columns=dict, column=bytes, number=cython.longlong,
 )
 cdef dict _read_values(const unsigned char* block, long long at, long long end)
 

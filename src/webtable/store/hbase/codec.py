@@ -41,15 +41,25 @@ _KEPT_COLUMNS = 20_000
 # into one that fills itself takes twice as long.
 _columns: dict[bytes, bytes] = {}  # as on the wire → the column's name
 _wire_columns: dict[bytes, bytes] = {}  # the column's name → as on the wire
+# Both forms of the column that was last the first of its row, the second, and so on: mostly the
+# next row has the same, and in C to compare them is quicker than to look into a dict.
+_recent = [(b"", b"")] * 64
 
 
-def _column(wire: bytes) -> bytes:
-    """Returns the name of a column: on the wire it is family length, family and qualifier."""
-    size = wire[0]
-    column = b"%b:%b" % (wire[1 : size + 1], wire[size + 1 :])
-    if len(_columns) >= _KEPT_COLUMNS:
-        _columns.clear()
-    _columns[wire] = column
+def _column(wire: bytes, number: int) -> bytes:
+    """Returns the name of a column: on the wire it is family length, family and qualifier.
+
+    Args:
+        number: which one it is in its row.
+    """
+    column = _columns.get(wire)
+    if column is None:
+        size = wire[0]
+        column = b"%b:%b" % (wire[1 : size + 1], wire[size + 1 :])
+        if len(_columns) >= _KEPT_COLUMNS:
+            _columns.clear()
+        _columns[wire] = column
+    _recent[number & 63] = (wire, column)
     return column
 
 
@@ -105,10 +115,10 @@ class HeldRow(Row):
 
     def values(self) -> dict[bytes, bytes]:
         """Returns column → newest value. The dict is kept by the row: do not change it."""
-        held = self._held
-        if self._newest is None and isinstance(held, bytes):
-            self._newest = _read_values(held, 0, len(held))
-        return super().values()
+        newest, held = self._newest, self._held
+        if newest is None and isinstance(held, bytes):
+            self._newest = newest = _read_values(held, 0, len(held))
+        return super().values() if newest is None else newest
 
 
 # Where the slots of a row are in memory: to fill them there takes a third of what `__init__` takes.
@@ -255,7 +265,7 @@ def _read_cells(block: bytes, at: int, end: int) -> list[RawCell]:
     """Returns the cells between two positions, which `_end_of` found to be cells of one row."""
     column_at = 14 + (block[at + 12] << 8 | block[at + 13])
     cells: list[RawCell] = []
-    compiled, columns, sizes, stamp = _compiled, _columns, _SIZES, _STAMP
+    compiled, columns, sizes, stamp, number = _compiled, _columns, _SIZES, _STAMP, 0
     while at < end:
         if compiled:
             size, key_size = _u32(block, at), _u32(block, at + 4)
@@ -266,12 +276,15 @@ def _read_cells(block: bytes, at: int, end: int) -> list[RawCell]:
             stamp_at = at + 3 + key_size
             timestamp, kind = stamp(block, stamp_at)
         after = at + 4 + size
-        wire = block[at + column_at : stamp_at]
-        column = columns.get(wire)
+        if compiled:
+            column = c_recent(_recent, number, block, at + column_at, stamp_at)  # type: ignore[name-defined]  # noqa: F821
+        else:
+            column = columns.get(block[at + column_at : stamp_at])
         if column is None:
-            column = _column(wire)
+            column = _column(block[at + column_at : stamp_at], number)
         cells.append((column, timestamp, block[stamp_at + 9 : after], kind))
         at = after
+        number += 1
     return cells
 
 
@@ -279,7 +292,7 @@ def _read_values(block: bytes, at: int, end: int) -> dict[bytes, bytes]:
     """Returns the newest value of each column between two positions, as `_read_cells` does."""
     column_at = 14 + (block[at + 12] << 8 | block[at + 13])
     newest: dict[bytes, bytes] = {}
-    compiled, columns, sizes = _compiled, _columns, _SIZES
+    compiled, columns, sizes, number = _compiled, _columns, _SIZES, 0
     while at < end:
         if compiled:
             size, key_size = _u32(block, at), _u32(block, at + 4)
@@ -288,13 +301,16 @@ def _read_values(block: bytes, at: int, end: int) -> dict[bytes, bytes]:
         stamp_at = at + 3 + key_size
         after = at + 4 + size
         if block[stamp_at + 8] == 4:
-            wire = block[at + column_at : stamp_at]
-            column = columns.get(wire)
+            if compiled:
+                column = c_recent(_recent, number, block, at + column_at, stamp_at)  # type: ignore[name-defined]  # noqa: F821
+            else:
+                column = columns.get(block[at + column_at : stamp_at])
             if column is None:
-                column = _column(wire)
+                column = _column(block[at + column_at : stamp_at], number)
             if column not in newest:
                 newest[column] = block[stamp_at + 9 : after]
         at = after
+        number += 1
     return newest
 
 
