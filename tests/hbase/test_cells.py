@@ -218,6 +218,9 @@ def test_a_block_has_just_the_cells_it_says(codec: ModuleType) -> None:
     with pytest.raises(ValueError, match="no 2 cells of one row"):
         codec.cut_rows(GOLDEN + other_row, 0, [2])
     assert codec.cut_rows(b"", 0, []) == codec.cut_rows(b"", 0, [0]) == []
+    for count in (-1, -(2**31)):
+        with pytest.raises(ValueError, match=f"no {count} cells of one row"):
+            codec.cut_row(GOLDEN, 0, count)
 
 
 def test_a_row_is_the_same_whichever_way_it_is_looked_at_first(codec: ModuleType) -> None:

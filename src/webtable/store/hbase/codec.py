@@ -232,8 +232,8 @@ def _row(block: bytes, at: int, end: int, count: int) -> Row:
 
 def _end_of(block: bytes, at: int, count: int, limit: int) -> int:
     """Returns the position after so many cells of one row, or -1 where they are not that."""
-    if not count:
-        return at
+    if count <= 0:
+        return -1 if count else at
     last = limit - 26  # the sizes, an empty row, an empty column, the timestamp, the type
     if at > last:
         return -1
