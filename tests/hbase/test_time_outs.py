@@ -28,7 +28,7 @@ from .servers import Peer, listening
 LIMIT = 20.0
 TIMEOUT = 2.0
 CONNECTING = 1.2
-SLACK = 0.7
+SLACK = 1.0
 META = base_pb2.TableName(namespace=b"hbase", qualifier=b"meta")
 TABLE = base_pb2.TableName(namespace=b"default", qualifier=b"t")
 
