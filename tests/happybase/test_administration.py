@@ -190,3 +190,25 @@ def test_a_table_knows_where_it_belongs(connection: Any, table: Any) -> None:
     assert table.connection is connection
     assert type(table.name) is bytes
     assert f"name={table.name!r}" in repr(table)
+
+
+def test_tables_and_batches_made_by_hand(
+    flavour: Flavour, connection: Any, table: Any, key: bytes
+) -> None:
+    class Pages(flavour.module.Table):  # type: ignore[name-defined, misc]
+        pass
+
+    for row, name in ((key + b"1", table.name), (key + b"2", table.name.decode())):
+        made = Pages(name, connection)
+        assert made.name == name
+        assert repr(made).endswith(f"Pages name={name!r}>")
+        batch = flavour.module.Batch(made)
+        batch.put(row, {b"f:a": b"1"})
+        batch.send()
+        assert made.row(row) == {b"f:a": b"1"}
+        assert list(made.scan(row_prefix=row)) == [(row, {b"f:a": b"1"})]
+        assert made.counter_inc(row, b"f:n") == 1
+        assert sorted(made.families()) == [b"f", b"g"]
+        assert len(made.regions()) == 1
+        made.delete(row, [b"f:a"])
+        assert list(made.row(row)) == [b"f:n"]

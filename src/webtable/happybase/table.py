@@ -42,9 +42,12 @@ class _Bounds(TypedDict, total=False):
 
 
 class Table:
-    """A table of a connection. Make it with `Connection.table`; it costs nothing."""
+    """A table of a connection. Make it with `Connection.table`; it costs nothing.
 
-    def __init__(self, name: bytes, connection: Connection) -> None:
+    `name` is the whole name, with the connection's prefix; it stays bytes or text as it was given.
+    """
+
+    def __init__(self, name: Text, connection: Connection) -> None:
         self.name = name
         self.connection = connection
 
@@ -53,7 +56,7 @@ class Table:
 
     @property
     def _table(self) -> store_table.Table:
-        return self.connection.store.table(self.name.decode(errors="backslashreplace"))
+        return self.connection.store.table(as_bytes(self.name).decode(errors="backslashreplace"))
 
     # About the table
 
