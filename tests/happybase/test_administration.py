@@ -186,6 +186,25 @@ def test_prefixes(flavour: Flavour) -> None:
         connection.close()
 
 
+def test_the_default_namespace_may_be_named(flavour: Flavour) -> None:
+    connection = flavour.connect(table_prefix=None)
+    name = new_prefix()
+    connection.create_table(f"default:{name}", {"f": {}})
+    assert [each for each in connection.tables() if name.encode() in each] == [name.encode()]
+    with pytest.raises(flavour.errors.AlreadyExists):
+        connection.create_table(name, {"f": {}})
+    table = connection.table(f"default:{name}")
+    assert table.name == f"default:{name}".encode()
+    table.put(b"row", {b"f:a": b"1"})
+    assert connection.table(name).row(b"row") == {b"f:a": b"1"}
+    assert connection.is_table_enabled(f"default:{name}") is True
+    with pytest.raises(flavour.errors.TException):
+        connection.table(f"default:default:{name}").row(b"row")
+    connection.delete_table(f"default:{name}", disable=True)
+    assert name.encode() not in connection.tables()
+    connection.close()
+
+
 def test_a_table_knows_where_it_belongs(connection: Any, table: Any) -> None:
     assert table.connection is connection
     assert type(table.name) is bytes

@@ -166,7 +166,7 @@ class Connection:
             raise ValueError(f"Cannot create table {full_name!r} (no column families specified)")
         with translated():
             made = tuple(family_of(family, options) for family, options in families.items())
-            self.store.create_table(TableSchema(name=full_name.decode(), families=made))
+            self.store.create_table(TableSchema(name=self._store_name(full_name), families=made))
 
     def delete_table(self, name: Text, disable: bool = False) -> None:
         """Deletes a table, which must be disabled; `disable` does that first where needed."""
@@ -224,7 +224,15 @@ class Connection:
         return self.table_prefix + self.table_prefix_separator + as_bytes(name)
 
     def _decoded(self, name: Text) -> str:
-        return self._table_name(name).decode(errors="backslashreplace")
+        return self._store_name(self._table_name(name))
+
+    def _store_name(self, full_name: Text) -> str:
+        name = as_bytes(full_name).decode(errors="backslashreplace")
+        # HBase knows a table of its default namespace by two names, an embedded store by one.
+        namespace, _, short = name.rpartition(":")
+        if namespace == "default" and not self.store.capabilities.cluster:
+            return short
+        return name
 
 
 class Transport:

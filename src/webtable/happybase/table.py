@@ -56,7 +56,7 @@ class Table:
 
     @property
     def _table(self) -> store_table.Table:
-        return self.connection.store.table(as_bytes(self.name).decode(errors="backslashreplace"))
+        return self.connection.store.table(self.connection._store_name(self.name))
 
     # About the table
 
