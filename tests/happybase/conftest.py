@@ -7,11 +7,14 @@ meant to differ, `test_differences.py` says so; everywhere else the three do the
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib
+import operator
 import uuid
 from collections.abc import Iterator
+from numbers import Integral
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, SupportsIndex
 
 import pytest
 
@@ -25,6 +28,36 @@ FLAVOURS = (
 )
 FIXED_ROWS = (b"a", b"a1", b"a2", b"b", b"c", b"\xff", b"\xff\xff1")
 FIXED_TIME = 100
+
+
+@functools.total_ordering
+class Whole:
+    """A whole number that is no `int`, as numpy has them."""
+
+    def __init__(self, value: int) -> None:
+        self._value = value
+
+    def __index__(self) -> int:
+        return self._value
+
+    __int__ = __index__
+
+    def __neg__(self) -> Whole:
+        return Whole(-self._value)
+
+    def __sub__(self, other: int) -> Whole:
+        return Whole(self._value - other)
+
+    def __lt__(self, other: SupportsIndex) -> bool:
+        return self._value < operator.index(other)
+
+    def __eq__(self, other: object) -> bool:
+        return self._value == other
+
+    __hash__ = None  # type: ignore[assignment] # nobody needs it
+
+
+Integral.register(Whole)
 
 
 class Flavour(NamedTuple):

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.happybase.conftest import Flavour, new_prefix
+from tests.happybase.conftest import Flavour, Whole, new_prefix
 
 
 @pytest.fixture
@@ -118,6 +118,13 @@ def test_families(own: Any) -> None:
     }
 
 
+@pytest.mark.parametrize("whole", [int, Whole])
+def test_numbers_of_families(own: Any, whole: Any) -> None:
+    own.create_table("numbers", {"f": {"max_versions": whole(7), "time_to_live": whole(60)}})
+    family = own.table("numbers").families()[b"f"]
+    assert (family["max_versions"], family["time_to_live"]) == (7, 60)
+
+
 @pytest.mark.parametrize(
     ("family", "options"),
     [
@@ -125,6 +132,7 @@ def test_families(own: Any) -> None:
         ("f", {"bloom_filter_type": "row"}),  # in capital letters only
         ("f", {"max_versions": 0}),
         ("f/x", {}),
+        (":f", {}),
     ],
 )
 def test_families_refused(

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.happybase.conftest import Flavour, new_prefix
+from tests.happybase.conftest import Flavour, Whole, new_prefix
 from webtable import WebTableError
 
 
@@ -42,6 +42,49 @@ def test_a_family_and_a_column_of_it(flavour: Flavour, table: Any, key: bytes) -
     both, last = {b"f:a": b"1", b"f:b": b"2"}, {b"f:a": b"1"}
     assert table.row(key, [b"f:a", b"f"]) == both
     assert table.row(key, [b"f", b"f:a"]) == (last if flavour.name == "real" else both)
+
+
+@pytest.mark.parametrize(
+    ("option", "given"),
+    [("max_versions", "5"), ("time_to_live", "60"), ("compression", 5), ("bloom_filter_type", 5)],
+)
+def test_options_of_a_wrong_kind_are_named(flavour: Flavour, option: str, given: Any) -> None:
+    connection = flavour.connect()
+    kind = flavour.errors.TException if flavour.name == "real" else TypeError
+    with pytest.raises(kind) as raised:
+        connection.create_table("refused", {"f": {option: given}})
+    if flavour.name != "real":
+        assert f"option '{option}' of family 'f'" in str(raised.value)
+    connection.close()
+
+
+def test_fractions_are_not_cut_off(flavour: Flavour, fixed: Any, table: Any, key: bytes) -> None:
+    connection = flavour.connect()
+    calls = (
+        lambda: list(fixed.scan(limit=2.5)),
+        lambda: list(fixed.scan(batch_size=2.5)),
+        lambda: list(fixed.scan(scan_batching=2.5)),
+        lambda: table.counter_inc(key, b"f:n", 1.5),
+        lambda: connection.create_table("fractions", {"f": {"time_to_live": 60.5}}),
+    )
+    for call in calls:
+        if flavour.name == "real":
+            call()
+        else:
+            with pytest.raises(TypeError, match="must be an integer"):
+                call()
+    if flavour.name == "real":
+        connection.delete_table("fractions", disable=True)
+    connection.close()
+
+
+def test_versions_may_be_another_whole_number(flavour: Flavour, table: Any, key: bytes) -> None:
+    table.put(key, {b"f:a": b"1"})
+    if flavour.name == "real":
+        with pytest.raises(TypeError):
+            table.cells(key, b"f:a", versions=Whole(2))
+    else:
+        assert table.cells(key, b"f:a", versions=Whole(2)) == [b"1"]
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.happybase.conftest import Flavour
+from tests.happybase.conftest import Flavour, Whole
 
 T = 1_000
 
@@ -143,6 +143,19 @@ def test_columns_must_be_a_list(table: Any, key: bytes, columns: Any) -> None:
         table.row(key, columns)
     with pytest.raises(TypeError, match="'columns' must be a tuple or list"):
         table.rows([key], columns)
+
+
+def test_timestamps_may_be_other_whole_numbers(table: Any, key: bytes) -> None:
+    table.put(key, {b"f:a": b"1"}, timestamp=Whole(T))
+    with table.batch(timestamp=Whole(T + 1), batch_size=Whole(2)) as batch:
+        batch.put(key, {b"f:b": b"2"})
+    for timestamp, found in ((T, {}), (T + 1, {b"f:a": b"1"})):
+        before = Whole(timestamp)
+        assert table.row(key, timestamp=before) == found
+        assert dict(table.rows([key], timestamp=before)) == ({key: found} if found else {})
+        assert table.cells(key, b"f:a", timestamp=before) == list(found.values())
+    table.delete(key, [b"f:a"], timestamp=Whole(T))
+    assert table.row(key, include_timestamp=True) == {b"f:b": (b"2", T + 1)}
 
 
 @pytest.mark.parametrize("timestamp", ["1", 1.5])

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.happybase.conftest import FIXED_ROWS, FIXED_TIME, Flavour
+from tests.happybase.conftest import FIXED_ROWS, FIXED_TIME, Flavour, Whole
 
 FORWARD = list(FIXED_ROWS)
 BACKWARD = FORWARD[::-1]
@@ -120,6 +120,12 @@ def test_limit(fixed: Any) -> None:
     assert keys(fixed.scan(limit=3, batch_size=1)) == FORWARD[:3]
     assert keys(fixed.scan(limit=2, reverse=True)) == BACKWARD[:2]
     assert keys(fixed.scan(limit=100)) == FORWARD
+
+
+def test_other_whole_numbers(fixed: Any) -> None:
+    assert keys(fixed.scan(limit=Whole(3), batch_size=Whole(2))) == FORWARD[:3]
+    assert len(list(fixed.scan(b"b", b"c", scan_batching=Whole(2)))) == 2
+    assert list(fixed.scan(timestamp=Whole(FIXED_TIME))) == []
 
 
 @pytest.mark.parametrize("batch_size", [1, 2, 3, 1000])

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.happybase.conftest import Flavour
+from tests.happybase.conftest import Flavour, Whole
 
 
 class Stop(Exception):
@@ -221,6 +221,12 @@ def test_counters(table: Any, key: bytes) -> None:
     table.counter_set(key, b"f:n")
     assert table.counter_get(key, b"f:n") == 0
     assert table.row(key) == {b"f:n": bytes(8)}
+
+
+def test_counters_by_other_whole_numbers(table: Any, key: bytes) -> None:
+    table.counter_set(key, b"f:n", Whole(5))
+    assert table.counter_inc(key, b"f:n", Whole(3)) == 8
+    assert table.counter_dec(key, b"f:n", Whole(10)) == -2
 
 
 def test_counter_of_a_family_has_an_empty_qualifier(table: Any, key: bytes) -> None:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from numbers import Integral
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, SupportsIndex
 
 from webtable.happybase.errors import translated
-from webtable.happybase.forms import Text, as_bytes
+from webtable.happybase.forms import Text, as_bytes, as_integer
 from webtable.store.mutation import Delete, Durability, Mutation, Put
 
 if TYPE_CHECKING:
@@ -58,20 +57,20 @@ class Batch:
     def __init__(
         self,
         table: Table,
-        timestamp: int | None = None,
+        timestamp: SupportsIndex | None = None,
         batch_size: int | None = None,
         transaction: bool = False,
         wal: bool = True,
     ) -> None:
-        if not (timestamp is None or isinstance(timestamp, Integral)):
-            raise TypeError("'timestamp' must be an integer or None")
+        if timestamp is not None:
+            timestamp = as_integer(timestamp, "'timestamp' must be an integer or None")
         if batch_size is not None:
             if transaction:
                 raise TypeError("'transaction' cannot be used when 'batch_size' is specified")
             if not batch_size > 0:
                 raise ValueError("'batch_size' must be > 0")
         self._table = table
-        self._timestamp = None if timestamp is None else int(timestamp)
+        self._timestamp = timestamp
         self._batch_size = batch_size
         self._transaction = transaction
         self._wal = wal

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, SupportsIndex, TypeAlias
 
 from webtable.errors import InvalidRequest
 from webtable.store.load import Region
 from webtable.store.schema import Family
 
-__all__ = ["Text", "as_bytes", "as_columns", "as_text", "family_of", "options_of", "region_of"]
+__all__ = [
+    "Text",
+    "as_bytes",
+    "as_columns",
+    "as_integer",
+    "as_text",
+    "family_of",
+    "options_of",
+    "region_of",
+]
 
 Text: TypeAlias = str | bytes
 """Names and values: bytes, or text, which is stored as UTF-8."""
@@ -46,6 +56,18 @@ def as_bytes(text: Text) -> bytes:
     raise TypeError(f"input must be a text or byte string, got {type(text).__name__}")
 
 
+def as_integer(given: SupportsIndex, refusal: str) -> int:
+    """Returns a whole number of any kind, numpy's too, as an `int`.
+
+    Raises:
+        TypeError: it is not one; `refusal` says what is.
+    """
+    try:
+        return int(operator.index(given))  # of True, `index` makes nothing else
+    except TypeError:
+        raise TypeError(refusal) from None
+
+
 def as_columns(columns: Sequence[Text] | None) -> tuple[bytes, ...]:
     """Returns the columns to read; none of them means all.
 
@@ -63,7 +85,7 @@ def family_of(name: Text, options: Mapping[str, object] | None) -> Family:
     """Returns the family that a name and its options describe.
 
     Raises:
-        TypeError: there is no such option.
+        TypeError: there is no such option, or it is of a wrong kind.
         InvalidRequest: HBase would not take the family.
     """
     given = dict(options or {})
@@ -74,6 +96,12 @@ def family_of(name: Text, options: Mapping[str, object] | None) -> Family:
                 f"family {name!r} has an unknown option {option!r}; known: {', '.join(_DEFAULTS)}"
             )
     chosen: dict[str, Any] = {**_DEFAULTS, **given}
+    for option in ("max_versions", "time_to_live"):
+        refusal = f"option '{option}' of family {name!r} must be an integer"
+        chosen[option] = as_integer(chosen[option], refusal)
+    for option in ("compression", "bloom_filter_type"):
+        if not isinstance(chosen[option], (str, bytes)):
+            raise TypeError(f"option '{option}' of family {name!r} must be text")
     ttl = chosen["time_to_live"]
     return Family(  # checks what it is given
         name=as_text(name).removesuffix(":"),

@@ -8,14 +8,20 @@ import struct
 import time
 from collections import OrderedDict
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from numbers import Integral
-from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias, TypedDict
 
 from webtable.errors import InvalidRequest, TableNotFound
 from webtable.happybase import errors
 from webtable.happybase.batch import Batch
 from webtable.happybase.errors import raised, translated
-from webtable.happybase.forms import Text, as_bytes, as_columns, options_of, region_of
+from webtable.happybase.forms import (
+    Text,
+    as_bytes,
+    as_columns,
+    as_integer,
+    options_of,
+    region_of,
+)
 from webtable.store import table as store_table
 from webtable.store.filter_text import parse_filter
 from webtable.store.model import Cell, Row
@@ -32,6 +38,7 @@ Data: TypeAlias = dict[bytes, Any]
 that never had types should not have to tell the two apart for a type checker."""
 
 DEFAULT_BATCH_SIZE = 1000
+_NOT_A_VALUE = "'value' must be an integer"
 _pack_counter = struct.Struct(">q").pack
 
 
@@ -80,7 +87,7 @@ class Table:
         self,
         row: Text,
         columns: Sequence[Text] | None = None,
-        timestamp: int | None = None,
+        timestamp: SupportsIndex | None = None,
         include_timestamp: bool = False,
     ) -> Data:
         """Reads one row; an empty dict when nothing is there.
@@ -100,7 +107,7 @@ class Table:
         self,
         rows: Sequence[Text],
         columns: Sequence[Text] | None = None,
-        timestamp: int | None = None,
+        timestamp: SupportsIndex | None = None,
         include_timestamp: bool = False,
     ) -> list[tuple[bytes, Data]]:
         """Reads many rows: `(row key, data)` in the order asked, without those that are missing.
@@ -122,23 +129,22 @@ class Table:
         self,
         row: Text,
         column: Text,
-        versions: int | None = None,
-        timestamp: int | None = None,
+        versions: SupportsIndex | None = None,
+        timestamp: SupportsIndex | None = None,
         include_timestamp: bool = False,
     ) -> list[Any]:
         """Reads the versions of one column, newest first; None means all that are kept."""
-        if versions is None:
-            versions = ALL_VERSIONS
-        elif not isinstance(versions, int):
-            raise TypeError("'versions' argument must be a number or None")
-        elif versions < 1:
-            raise ValueError("'versions' argument must be at least 1 (or None)")
+        at_most = ALL_VERSIONS
+        if versions is not None:
+            at_most = as_integer(versions, "'versions' argument must be a number or None")
+            if at_most < 1:
+                raise ValueError("'versions' argument must be at least 1 (or None)")
         time_range = _before(timestamp)
         with translated():
             found = self._table.get(
                 as_bytes(row),
                 (as_bytes(column),),
-                versions=min(versions, ALL_VERSIONS),
+                versions=min(at_most, ALL_VERSIONS),
                 time_range=time_range,
             )
         cells: Iterable[Cell] = () if found is None else found.cells
@@ -151,11 +157,11 @@ class Table:
         row_prefix: Text | None = None,
         columns: Iterable[Text] | None = None,
         filter: Text | None = None,
-        timestamp: int | None = None,
+        timestamp: SupportsIndex | None = None,
         include_timestamp: bool = False,
-        batch_size: int = DEFAULT_BATCH_SIZE,
-        scan_batching: int | None = None,
-        limit: int | None = None,
+        batch_size: SupportsIndex = DEFAULT_BATCH_SIZE,
+        scan_batching: SupportsIndex | None = None,
+        limit: SupportsIndex | None = None,
         sorted_columns: bool = False,
         reverse: bool = False,
     ) -> Generator[tuple[bytes, Data], None, None]:
@@ -173,13 +179,9 @@ class Table:
             sorted_columns: give `OrderedDict`s with the columns in order.
             reverse: from high row keys to low ones.
         """
-        for name, given in (
-            ("batch_size", batch_size),
-            ("limit", limit),
-            ("scan_batching", scan_batching),
-        ):
-            if given is not None and given < 1:
-                raise ValueError(f"'{name}' must be >= 1")
+        batch_rows = _at_least_one("batch_size", batch_size)
+        results = _at_least_one("limit", limit)
+        cells_at_most = _at_least_one("scan_batching", scan_batching)
         self._check_compat(sorted_columns, reverse, filter)
         bounds = _bounds(row_start, row_stop, row_prefix, reverse)
         if isinstance(columns, bytes):
@@ -190,12 +192,12 @@ class Table:
                 columns=tuple(as_bytes(column) for column in columns or ()),
                 filter=None if filter is None else parse_filter(filter),
                 time_range=_before(timestamp),
-                limit=limit,
+                limit=results,
                 reverse=reverse,
-                batch_rows=None if batch_size == DEFAULT_BATCH_SIZE else batch_size,
+                batch_rows=None if batch_rows == DEFAULT_BATCH_SIZE else batch_rows,
             )
             with _closing(self._table.scan(scan)) as rows:
-                for row in rows if scan_batching is None else _parts(rows, scan_batching, limit):
+                for row in rows if cells_at_most is None else _parts(rows, cells_at_most, results):
                     data = _data(row, include_timestamp)
                     yield row.key, OrderedDict(data) if sorted_columns else data
 
@@ -214,7 +216,7 @@ class Table:
         self,
         row: Text,
         data: Mapping[Text, Text | None],
-        timestamp: int | None = None,
+        timestamp: SupportsIndex | None = None,
         wal: bool = True,
     ) -> None:
         """Stores column → value in a row, all at once.
@@ -230,7 +232,7 @@ class Table:
         self,
         row: Text,
         columns: Iterable[Text] | None = None,
-        timestamp: int | None = None,
+        timestamp: SupportsIndex | None = None,
         wal: bool = True,
     ) -> None:
         """Deletes a row, or families and columns of it, with every version up to `timestamp`."""
@@ -239,7 +241,7 @@ class Table:
 
     def batch(
         self,
-        timestamp: int | None = None,
+        timestamp: SupportsIndex | None = None,
         batch_size: int | None = None,
         transaction: bool = False,
         wal: bool = True,
@@ -253,7 +255,7 @@ class Table:
         """Returns a counter's value; one that does not exist is made, with 0."""
         return self.counter_inc(row, column, value=0)
 
-    def counter_set(self, row: Text, column: Text, value: int = 0) -> None:
+    def counter_set(self, row: Text, column: Text, value: SupportsIndex = 0) -> None:
         """Gives a counter a value, whatever it had."""
         packed = _pack_counter(value)
         # Each increment is at least a millisecond later than the one before, so the time of a busy
@@ -262,17 +264,16 @@ class Table:
         is_ahead = stored and stored[0][1] >= int(time.time() * 1000)
         self.put(row, {column: packed}, timestamp=stored[0][1] + 1 if is_ahead else None)
 
-    def counter_inc(self, row: Text, column: Text, value: int = 1) -> int:
+    def counter_inc(self, row: Text, column: Text, value: SupportsIndex = 1) -> int:
         """Adds to a counter as one atomic step and returns its new value.
 
         Raises:
             IOError: the column holds something that is not a counter.
         """
-        if not isinstance(value, int):
-            raise TypeError("'value' must be an integer")
+        added = as_integer(value, _NOT_A_VALUE)
         row_key, name = as_bytes(row), as_bytes(column)
         with translated():
-            increment = Increment(row_key, {name if b":" in name else name + b":": value})
+            increment = Increment(row_key, {name if b":" in name else name + b":": added})
             try:
                 found = self._table.mutate(row_key, (increment,))
             except InvalidRequest as exc:
@@ -281,9 +282,9 @@ class Table:
         assert found is not None, "a store answers increments with the new value"
         return int.from_bytes(found.cells[0].value, "big", signed=True)
 
-    def counter_dec(self, row: Text, column: Text, value: int = 1) -> int:
+    def counter_dec(self, row: Text, column: Text, value: SupportsIndex = 1) -> int:
         """Takes from a counter as one atomic step and returns its new value."""
-        return self.counter_inc(row, column, -value)
+        return self.counter_inc(row, column, -as_integer(value, _NOT_A_VALUE))
 
 
 def _data(row: Row, include_timestamp: bool) -> Data:
@@ -292,12 +293,19 @@ def _data(row: Row, include_timestamp: bool) -> Data:
     return {cell.column: (cell.value, cell.timestamp) for cell in row.cells}
 
 
-def _before(timestamp: int | None) -> tuple[int, int] | None:
+def _before(timestamp: SupportsIndex | None) -> tuple[int, int] | None:
     if timestamp is None:
         return None
-    if not isinstance(timestamp, Integral):
-        raise TypeError("'timestamp' must be an integer")
-    return (0, int(timestamp))
+    return (0, as_integer(timestamp, "'timestamp' must be an integer"))
+
+
+def _at_least_one(name: str, given: SupportsIndex | None) -> int | None:
+    if given is None:
+        return None
+    number = as_integer(given, f"'{name}' must be an integer")
+    if number < 1:
+        raise ValueError(f"'{name}' must be >= 1")
+    return number
 
 
 def _bounds(
