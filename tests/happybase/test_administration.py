@@ -125,6 +125,35 @@ def test_numbers_of_families(own: Any, whole: Any) -> None:
     assert (family["max_versions"], family["time_to_live"]) == (7, 60)
 
 
+def test_an_option_of_none_was_not_given(own: Any) -> None:
+    options = (
+        "max_versions",
+        "compression",
+        "in_memory",
+        "bloom_filter_type",
+        "bloom_filter_vector_size",
+        "bloom_filter_nb_hashes",
+        "block_cache_enabled",
+        "time_to_live",
+    )
+    own.create_table("nones", {"f": {}, "g": dict.fromkeys(options)})
+    families = own.table("nones").families()
+    assert families[b"g"] == {**families[b"f"], "name": b"g:"}
+    with pytest.raises(TypeError, match="nope"):
+        own.create_table("refused", {"f": {"nope": None}})
+
+
+@pytest.mark.parametrize("family", ["f00:c", "f00::", "f00:c:d", "f00:/"])
+def test_the_part_before_a_colon_is_the_family(own: Any, family: str) -> None:
+    own.create_table("colons", {family: {}})
+    assert list(own.table("colons").families()) == [b"f00"]
+
+
+def test_a_family_twice(flavour: Flavour, own: Any) -> None:
+    with pytest.raises(flavour.errors.IllegalArgument):
+        own.create_table("refused", {"f:a": {}, "f:b": {}})
+
+
 @pytest.mark.parametrize(
     ("family", "options"),
     [

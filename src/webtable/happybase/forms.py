@@ -88,14 +88,17 @@ def family_of(name: Text, options: Mapping[str, object] | None) -> Family:
         TypeError: there is no such option, or it is of a wrong kind.
         InvalidRequest: HBase would not take the family.
     """
-    given = dict(options or {})
-    given.pop("name", None)
+    # None meant to leave a field out of what the gateway was sent.
+    given = {option: value for option, value in (options or {}).items() if option != "name"}
     for option in given:
         if option not in _DEFAULTS:
             raise TypeError(
                 f"family {name!r} has an unknown option {option!r}; known: {', '.join(_DEFAULTS)}"
             )
-    chosen: dict[str, Any] = {**_DEFAULTS, **given}
+    chosen: dict[str, Any] = {
+        option: default if given.get(option) is None else given[option]
+        for option, default in _DEFAULTS.items()
+    }
     for option in ("max_versions", "time_to_live"):
         refusal = f"option '{option}' of family {name!r} must be an integer"
         chosen[option] = as_integer(chosen[option], refusal)
@@ -104,7 +107,7 @@ def family_of(name: Text, options: Mapping[str, object] | None) -> Family:
             raise TypeError(f"option '{option}' of family {name!r} must be text")
     ttl = chosen["time_to_live"]
     return Family(  # checks what it is given
-        name=as_text(name).removesuffix(":"),
+        name=as_text(name).partition(":")[0],  # as the gateway took names, qualifier and all
         versions=chosen["max_versions"],
         compression=as_text(chosen["compression"]).upper(),  # type: ignore[arg-type]
         in_memory=bool(chosen["in_memory"]),
