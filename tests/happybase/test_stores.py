@@ -14,6 +14,7 @@ import webtable
 from webtable import WebTableError, happybase
 from webtable.happybase.errors import raised, translated
 from webtable.happybase.stores import location_of
+from webtable.store.hbase.location import parse_location
 
 
 @pytest.fixture(autouse=True)
@@ -44,10 +45,35 @@ def test_location(host: str | Path | None, port: int | None, location: str) -> N
     assert location_of(host, port, None) == location
 
 
-def test_time_out_in_milliseconds() -> None:
-    assert location_of("zk1", 9090, 1500) == "hbase://zk1?timeout=1.5"
-    assert location_of("hbase://zk1?namespace=n", 9090, 2000) == "hbase://zk1?namespace=n&timeout=2"
-    assert location_of("./crawl.wt", 9090, 2000) == "./crawl.wt"
+@pytest.mark.parametrize(
+    ("timeout", "seconds"),
+    [
+        (1500, "1.5"),
+        (0.5, "0.0005"),
+        (0.01, "0.00001"),
+        (100_000_000, "100000"),
+        (123_456_789, "123456.789"),
+        (10**10, "999999"),  # the longest that a location takes
+        (float("inf"), "999999"),
+    ],
+)
+def test_time_out_in_milliseconds(timeout: float, seconds: str) -> None:
+    location = location_of("zk1", 9090, timeout)
+    assert location == f"hbase://zk1?timeout={seconds}"
+    assert parse_location(location).timeout_seconds == float(seconds)
+
+
+def test_time_out_of_a_location() -> None:
+    for given, timeout, location in (
+        ("hbase://zk1?namespace=n", 2000, "hbase://zk1?namespace=n&timeout=2"),
+        ("hbase://zk1?timeout=5", 2000, "hbase://zk1?timeout=2"),
+        ("hbase://zk1?timeout=5&spin=off", 2000, "hbase://zk1?spin=off&timeout=2"),
+        ("hbase://zk1?timeout=5", None, "hbase://zk1?timeout=5"),
+        ("hbase://zk1?timeout=5", 0, "hbase://zk1?timeout=5"),
+        ("zk1", 0, "hbase://zk1"),
+        ("./crawl.wt", 2000, "./crawl.wt"),
+    ):
+        assert location_of(given, 9090, timeout) == location
 
 
 def test_the_environment_stands_for_the_default(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -51,7 +51,8 @@ class Connection:
             default means `WEBTABLE_STORE` where that is set.
         port: ZooKeeper's port, where `host` is a bare name. 9090 is the old gateway's and means
             that none was given.
-        timeout: milliseconds that one operation on a cluster may take.
+        timeout: milliseconds that one operation on a cluster may take. None and 0 mean what the
+            location says, or 60 seconds.
         autoconnect: connect now; else `open` has to be called first.
         table_prefix: is put in front of all table names, with the separator in between.
         compat: the older it is, the fewer arguments `Table.scan` takes.

@@ -18,6 +18,7 @@ __all__ = ["DEFAULT_HOST", "DEFAULT_PORT", "Lease", "acquire", "location_of"]
 DEFAULT_HOST = "localhost"
 DEFAULT_PORT = 9090
 _VARIABLE = "WEBTABLE_STORE"
+_LONGEST_SECONDS = 999_999  # a location takes less than a million
 
 
 def location_of(
@@ -27,7 +28,8 @@ def location_of(
 
     The default host stands for `WEBTABLE_STORE` where that is set. A host that is a location is
     taken as it is, one with a slash is a directory, and any other is where ZooKeeper is. The port
-    is ZooKeeper's, except 9090: that was the gateway's.
+    is ZooKeeper's, except 9090: that was the gateway's. The time-out replaces that of the location;
+    0 was none for happybase, as None was, and here leaves the location's too.
 
     >>> location_of("zk1,zk2", 9090, None)
     'hbase://zk1,zk2'
@@ -50,9 +52,15 @@ def location_of(
         own_port = "" if is_default_port else f":{port}"
         hosts = (each if ":" in each else each + own_port for each in chosen.split(","))
         chosen = f"hbase://{','.join(hosts)}"
-    if timeout_ms is not None:
-        chosen += f"{'&' if '?' in chosen else '?'}timeout={timeout_ms / 1000:g}"
-    return chosen
+    return _with_timeout(chosen, timeout_ms / 1000) if timeout_ms else chosen
+
+
+def _with_timeout(location: str, seconds: float) -> str:
+    address, _, query = location.partition("?")
+    options = [each for each in query.split("&") if each and not each.startswith("timeout=")]
+    # Digits only: the + of 1e+07 would be a blank to who reads the location.
+    digits = f"{min(seconds, _LONGEST_SECONDS):.6f}".rstrip("0").rstrip(".")
+    return f"{address}?{'&'.join([*options, f'timeout={digits}'])}"
 
 
 class Lease:
