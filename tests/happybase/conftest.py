@@ -95,6 +95,19 @@ def new_prefix() -> str:
     return f"hb{uuid.uuid4().hex[:8]}"
 
 
+def counting(flavour: Flavour, table: Any) -> Any:
+    """Returns the same table, which counts in `count` how often it is asked for its families."""
+
+    class Counting(flavour.module.Table):  # type: ignore[name-defined, misc]
+        count = 0
+
+        def _column_family_names(self) -> Any:
+            self.count += 1
+            return super()._column_family_names()
+
+    return Counting(table.name, table.connection)
+
+
 @pytest.fixture(scope="session")
 def gateway(hbase_location: str) -> Iterator[ThriftGateway]:
     with ThriftGateway(hbase_location) as running:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.happybase.conftest import Flavour, Whole, new_prefix
+from tests.happybase.conftest import Flavour, Whole, counting, new_prefix
 from webtable import WebTableError
 
 
@@ -131,6 +131,14 @@ def test_setting_a_counter_that_is_ahead_of_the_clock(
     table.put(key, {b"f:n": (5).to_bytes(8, "big")}, timestamp=ahead)
     table.counter_set(key, b"f:n", 7)
     assert table.counter_get(key, b"f:n") == (5 if flavour.name == "real" else 7)
+
+
+def test_deleting_a_row_alone_asks_nobody_first(flavour: Flavour, table: Any, key: bytes) -> None:
+    asked = counting(flavour, table)
+    asked.put(key, {b"f:a": b"1"}, timestamp=1)
+    asked.delete(key)
+    assert asked.row(key) == {}
+    assert asked.count == (1 if flavour.name == "real" else 0)
 
 
 def test_a_namespace_is_made_with_its_table(flavour: Flavour) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.happybase.conftest import Flavour, Whole
+from tests.happybase.conftest import Flavour, Whole, counting
 
 
 class Stop(Exception):
@@ -194,6 +194,35 @@ def test_what_failed_stays_in_the_batch(flavour: Flavour, table: Any, key: bytes
             batch.send()
         assert table.row(key + b"good") == {b"f:a": b"1"}  # rows are apart from one another
         table.put(key + b"good", {b"f:a": b"2"})  # which the second try changes back
+
+
+def test_a_batch_can_be_emptied(table: Any, key: bytes) -> None:
+    with table.batch() as batch:
+        batch.put(key, {b"f:a": b"1", b"f:b": b"2"})
+        batch.delete(key, [b"g:a"])
+        assert batch._mutation_count == 3  # programs look at it, and empty what failed
+        batch._reset_mutations()
+        assert batch._mutation_count == 0
+        batch.put(key, {b"f:c": b"3"})
+    assert table.row(key) == {b"f:c": b"3"}
+
+
+def test_deleting_a_row_asks_for_the_families_once(
+    flavour: Flavour, connection: Any, table: Any, key: bytes
+) -> None:
+    nowhere = connection.table("nowhere").batch()
+    nowhere.delete(key, [b"f:a"])  # nobody is asked about columns
+    with pytest.raises(flavour.errors.IOError):
+        nowhere.delete(key)  # at once, not when it is sent
+    with pytest.raises(flavour.errors.IOError):
+        connection.table("nowhere").delete(key)
+    asked = counting(flavour, table)
+    assert sorted(asked._column_family_names()) == [b"f", b"g"]
+    with asked.batch() as batch:
+        batch.delete(key)
+        batch.delete(key + b"2")
+        assert batch._mutation_count == 4
+    assert asked.count == 2
 
 
 def test_bad_batch_arguments(table: Any) -> None:

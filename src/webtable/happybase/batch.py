@@ -74,9 +74,13 @@ class Batch:
         self._batch_size = batch_size
         self._transaction = transaction
         self._wal = wal
-        self._family_count: int | None = None
+        self._families: list[bytes] | None = None
+        self._reset_mutations()
+
+    def _reset_mutations(self) -> None:
+        """Forgets what was added and not sent; programs call it after a failure."""
         self._changes: dict[bytes, _Change] = {}
-        self._count = 0
+        self._mutation_count = 0
 
     def put(self, row: Text, data: Mapping[Text, Text | None], wal: bool | None = None) -> None:
         """Adds a put; see `Table.put`. `wal` overrides the batch's."""
@@ -93,7 +97,16 @@ class Batch:
     def delete(
         self, row: Text, columns: Iterable[Text] | None = None, wal: bool | None = None
     ) -> None:
-        """Adds a delete; see `Table.delete`. `wal` overrides the batch's."""
+        """Adds a delete; see `Table.delete`. `wal` overrides the batch's.
+
+        The first one of a whole row asks for the table's families, and so tells of a table that
+        does not exist. A whole row counts as so many columns.
+        """
+        if columns is None and self._families is None:
+            self._families = self._table._column_family_names()
+        self._delete(row, columns, wal)
+
+    def _delete(self, row: Text, columns: Iterable[Text] | None, wal: bool | None = None) -> None:
         if isinstance(columns, (str, bytes)):
             raise TypeError("'columns' must be a list of columns")
         named = None if columns is None else [as_bytes(column) for column in columns]
@@ -101,7 +114,7 @@ class Batch:
         change.delete_wal = self._wal if wal is None else wal
         if named is None:
             change.is_whole = True
-            self._added(self._families() if self._batch_size else 1)
+            self._added(len(self._families or ()))
         else:
             change.columns += named
             self._added(len(named))
@@ -121,8 +134,7 @@ class Batch:
                 (change.delete(row, self._timestamp), change.delete_wal)
                 for row, change in self._changes.items()
             )
-        self._changes = {}
-        self._count = 0
+        self._reset_mutations()
 
     def _send(self, mutations: Iterable[tuple[Mutation | None, bool]]) -> None:
         chosen: dict[Durability, list[Mutation]] = {"wal": [], "none": []}
@@ -141,14 +153,9 @@ class Batch:
         return self._changes.setdefault(as_bytes(row), _Change())
 
     def _added(self, count: int) -> None:
-        self._count += count
-        if self._batch_size and self._count >= self._batch_size:
+        self._mutation_count += count
+        if self._batch_size and self._mutation_count >= self._batch_size:
             self.send()
-
-    def _families(self) -> int:
-        if self._family_count is None:
-            self._family_count = len(self._table.families())
-        return self._family_count
 
     def __enter__(self) -> Batch:
         return self

@@ -73,6 +73,9 @@ class Table:
             families = self._table.schema().families
         return {family.name.encode(): options_of(family) for family in families}
 
+    def _column_family_names(self) -> list[bytes]:
+        return list(self.families())
+
     def regions(self) -> list[dict[str, Any]]:
         """Returns the regions in key order; none where the table does not exist."""
         with translated():
@@ -237,7 +240,8 @@ class Table:
     ) -> None:
         """Deletes a row, or families and columns of it, with every version up to `timestamp`."""
         with self.batch(timestamp=timestamp, wal=wal) as batch:
-            batch.delete(row, columns)
+            # It is sent at once, so nobody has to ask first whether there is such a table.
+            batch._delete(row, columns)
 
     def batch(
         self,
