@@ -26,6 +26,27 @@ def test_open_and_close(flavour: Flavour) -> None:
     connection.close()
 
 
+def test_programs_that_start_afresh(flavour: Flavour) -> None:
+    connection = flavour.connect()
+    transport = connection.transport
+    connection._refresh_thrift_client()
+    transport.close()  # happybase forgets it, and leaves it open
+    assert not connection.transport.is_open()
+    connection._refresh_thrift_client()
+    connection.open()
+    assert b"fixed" in connection.tables()
+    connection.close()
+
+
+def test_a_connection_may_go_elsewhere(flavour: Flavour) -> None:
+    connection = flavour.connect(host="nowhere://", autoconnect=False)
+    connection.host = flavour.arguments["host"]
+    connection._refresh_thrift_client()
+    connection.open()
+    assert b"fixed" in connection.tables()
+    connection.close()
+
+
 def test_attributes(flavour: Flavour) -> None:
     connection = flavour.connect(autoconnect=False, timeout=60_000, compat="0.96")
     assert connection.host == flavour.arguments["host"]

@@ -115,6 +115,10 @@ class Connection:
             with translated():
                 lease.release()
 
+    def _refresh_thrift_client(self) -> None:
+        """Drops what the connection had, so that `open` begins anew; programs call the two."""
+        self.close()
+
     def __del__(self) -> None:
         if getattr(self, "_lease", None) is not None:
             self.close()
