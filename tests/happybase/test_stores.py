@@ -6,6 +6,7 @@ import gc
 import multiprocessing
 import pickle
 import threading
+import traceback
 from pathlib import Path
 
 import pytest
@@ -222,27 +223,85 @@ def test_thrifts_own_classes_catch_ours() -> None:
 
 
 def test_errors_can_be_pickled() -> None:
-    for kind in (happybase.IOError, happybase.TTransportException, happybase.AlreadyExists):
+    kinds = (happybase.IOError, happybase.TTransportException, happybase.AlreadyExists)
+    for kind in (*kinds, OwnError):
         error = raised(kind, "what", hint="how", code="why")
         again = pickle.loads(pickle.dumps(error))
         assert isinstance(again, kind)
         assert (again.message, again.hint, again.code) == ("what", "how", "why")
+    for cause, python_kind in (
+        (webtable.errors.Timeout("slow"), TimeoutError),
+        (webtable.errors.ServerUnavailable("nobody"), ConnectionError),
+    ):
+        with pytest.raises(happybase.TTransportException) as caught, translated():
+            raise cause
+        found = pickle.loads(pickle.dumps(caught.value))
+        assert isinstance(found, happybase.TTransportException)
+        assert isinstance(found, python_kind)
+        assert found.type == caught.value.type
 
 
-def test_exceptions_are_where_programs_import_them_from() -> None:
-    program = (
-        "import webtable.happybase as happybase\n"
-        "from Hbase_thrift import AlreadyExists, IllegalArgument, IOError\n"
-        "assert issubclass(AlreadyExists, happybase.TException)\n"
-        "assert IOError is happybase.IOError and IllegalArgument is happybase.IllegalArgument\n"
-        "import happybase as theirs\n"
-        "from Hbase_thrift import IOError\n"
-        "assert IOError is not happybase.IOError and issubclass(IOError, Exception)\n"
-        "import sys\n"
-        "assert 'click' not in sys.modules\n"
-    )
+class OwnError(happybase.IOError):
+    """One that a program derives from ours."""
+
+
+def test_errors_have_the_names_that_programs_know() -> None:
+    for cause, name in (
+        (webtable.errors.Timeout("slow"), "TTransportException"),
+        (webtable.errors.StoreClosed("here"), "TTransportException"),
+        (webtable.errors.TableExists("t"), "AlreadyExists"),
+        (webtable.errors.TableNotFound("t"), "IOError"),
+    ):
+        with pytest.raises(happybase.TException) as caught, translated():
+            raise cause
+        assert type(caught.value).__name__ == type(caught.value).__qualname__ == name
+        assert f".{name}: {caught.value}" in traceback.format_exception_only(caught.value)[-1]
+
+
+def _passes(program: str) -> bool:
+    """Whether a program passes in a process of its own, which has imported nothing else."""
     context = multiprocessing.get_context("spawn")
     child = context.Process(target=exec, args=(program,))
     child.start()
     child.join()
-    assert child.exitcode == 0
+    return child.exitcode == 0
+
+
+def test_exceptions_are_where_programs_import_them_from() -> None:
+    assert _passes(
+        "import sys\n"
+        "import webtable.happybase as happybase\n"
+        "from Hbase_thrift import AlreadyExists, IllegalArgument, IOError\n"
+        "assert issubclass(AlreadyExists, happybase.TException)\n"
+        "assert IOError is happybase.IOError and IllegalArgument is happybase.IllegalArgument\n"
+        "for name in ('AlreadyExists', 'IOError', 'IllegalArgument'):\n"
+        "    assert str(getattr(happybase, name)) == f\"<class 'Hbase_thrift.{name}'>\"\n"
+        "assert 'click' not in sys.modules\n"
+        "import happybase as theirs\n"
+        "from Hbase_thrift import IOError\n"
+        "assert IOError is not happybase.IOError and issubclass(IOError, Exception)\n"
+        "import pickle\n"
+        "again = pickle.loads(pickle.dumps(happybase.IOError('what')))\n"
+        "assert type(again) is happybase.IOError\n"
+    )
+
+
+def test_happybases_own_exceptions_stay_when_it_came_first() -> None:
+    assert _passes(
+        "import happybase as theirs, webtable.happybase as happybase\n"
+        "from Hbase_thrift import IOError\n"
+        "assert IOError is not happybase.IOError\n"
+        "assert happybase.IOError.__module__ == 'webtable.happybase.errors'\n"
+        "error = happybase.errors.raised(happybase.IOError, 'what')\n"
+        "assert not isinstance(error, IOError) and isinstance(error, IOError.__base__)\n"
+    )
+
+
+def test_an_error_may_go_to_a_process_that_has_not_imported_this(tmp_path: Path) -> None:
+    stored = tmp_path / "error"
+    stored.write_bytes(pickle.dumps(happybase.AlreadyExists("what")))
+    assert _passes(
+        "import pathlib, pickle\n"
+        f"error = pickle.loads(pathlib.Path({str(stored)!r}).read_bytes())\n"
+        "assert type(error).__name__ == 'AlreadyExists' and error.message == 'what'\n"
+    )

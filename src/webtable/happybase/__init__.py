@@ -6,8 +6,6 @@ The signatures and the behaviour are happybase 1.3's, on a cluster (`hbase://…
 engine (a directory). `docs/howto/move-from-happybase.md` has what differs.
 """
 
-import sys
-
 from webtable.happybase import errors
 from webtable.happybase.batch import Batch
 from webtable.happybase.connection import DEFAULT_HOST, DEFAULT_PORT, Connection
@@ -34,6 +32,4 @@ __all__ = [
     "Table",
 ]
 
-# Importing happybase makes a module of this name, from which programs take the exceptions. Where
-# happybase itself is in use too, its own stays.
-sys.modules.setdefault("Hbase_thrift", errors)
+errors.register()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -34,8 +34,11 @@ __all__ = [
     "TException",
     "TTransportException",
     "raised",
+    "register",
     "translated",
 ]
+
+_THRIFT_MODULE = "Hbase_thrift"
 
 
 class TException(WebTableError):
@@ -46,7 +49,14 @@ class TException(WebTableError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         rebuild, (kind, *rest) = super().__reduce__()
-        return rebuild, (getattr(kind, "_kind", kind), *rest)
+        kind = getattr(kind, "_kind", kind)
+        # Pickling finds a class by its name, and ours have the names that programs know instead.
+        name = next((name for name, own in _OWN.items() if own is kind), None)
+        return (rebuild, (kind, *rest)) if name is None else (_again, (rebuild, name, *rest))
+
+
+def _again(rebuild: Callable[..., TException], name: str, *rest: Any) -> TException:
+    return rebuild(_OWN[name], *rest)
 
 
 class TTransportException(TException):
@@ -83,6 +93,20 @@ class _TimedOut(TTransportException, TimeoutError):
     pass
 
 
+for _kind in (_Unreachable, _TimedOut):  # in tracebacks too they are what programs know
+    _kind.__name__ = _kind.__qualname__ = TTransportException.__name__
+
+_OWN: dict[str, type[TException]] = {
+    "TException": TException,
+    "TTransportException": TTransportException,
+    "IOError": IOError,
+    "IllegalArgument": IllegalArgument,
+    "AlreadyExists": AlreadyExists,
+    "unreachable": _Unreachable,
+    "timed out": _TimedOut,
+}
+
+
 # The first that fits; a bare WebTableError at the end fits always.
 _KINDS: tuple[tuple[type[WebTableError], type[TException]], ...] = (
     (TableExists, AlreadyExists),
@@ -96,6 +120,17 @@ _KINDS: tuple[tuple[type[WebTableError], type[TException]], ...] = (
     (InvalidRequest, IllegalArgument),
     (WebTableError, IOError),
 )
+
+
+def register() -> None:
+    """Makes the module from which programs take the exceptions, as importing happybase does.
+
+    Where happybase itself was imported before, its own module stays.
+    """
+    here = sys.modules[__name__]
+    if sys.modules.setdefault(_THRIFT_MODULE, here) is here:
+        for kind in (AlreadyExists, IOError, IllegalArgument):
+            kind.__module__ = _THRIFT_MODULE  # some programs compare a class by its text
 
 
 @contextmanager
