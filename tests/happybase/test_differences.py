@@ -12,6 +12,7 @@ import pytest
 
 from tests.happybase.conftest import Flavour, Whole, counting, new_prefix
 from webtable import WebTableError
+from webtable.filters import PrefixFilter
 
 
 @pytest.mark.parametrize(
@@ -95,6 +96,7 @@ def test_versions_may_be_another_whole_number(flavour: Flavour, table: Any, key:
         lambda table: table.put(b"row", {b"f:a": 5}),
         lambda table: table.delete(b"row", b"f:a"),
         lambda table: list(table.scan(columns=b"f")),
+        lambda table: list(table.scan(columns="f:a")),
         lambda table: table.counter_inc(b"row", b"f:a", "1"),
     ],
 )
@@ -164,6 +166,7 @@ def test_messages_are_text_with_a_hint(flavour: Flavour, connection: Any) -> Non
         assert isinstance(raised.value, WebTableError)
         assert "nowhere' does not exist" in raised.value.message
         assert raised.value.hint.startswith("known tables: ")
+        assert raised.value.code == "table-not-found"
 
 
 def test_bad_arguments_are_illegal_arguments(flavour: Flavour, table: Any, fixed: Any) -> None:
@@ -177,3 +180,30 @@ def test_bad_arguments_are_illegal_arguments(flavour: Flavour, table: Any, fixed
             call()
         expected = "TApplicationException" if flavour.name == "real" else "IllegalArgument"
         assert type(raised.value).__name__ == expected
+
+
+def test_messages_say_what_is_wrong(flavour: Flavour, table: Any, fixed: Any) -> None:
+    if flavour.name == "real":
+        pytest.skip("they are Java's")
+    with pytest.raises(TypeError, match="'columns' must be a list of columns"):
+        list(fixed.scan(columns="f:q"))
+    with pytest.raises(flavour.errors.TException, match="b'f' names only a family"):
+        table.put(b"row", {b"f": b"1"})
+    connection = flavour.connect()
+    connection.create_table("twice", {"f": {}})
+    connection.disable_table("twice")
+    with pytest.raises(flavour.errors.IOError, match="twice' is disabled already"):
+        connection.disable_table("twice")
+    connection.delete_table("twice")
+    connection.close()
+
+
+def test_a_filter_may_be_a_value(flavour: Flavour, fixed: Any) -> None:
+    if flavour.name == "real":
+        with pytest.raises(flavour.errors.TException):
+            list(fixed.scan(filter=PrefixFilter(b"a")))
+    else:
+        keys = [row for row, _ in fixed.scan(filter=PrefixFilter(b"a"))]
+        assert keys == [b"a", b"a1", b"a2"]
+        with pytest.raises(flavour.errors.IllegalArgument, match=r"a filter of webtable\.filters"):
+            list(fixed.scan(filter=5))

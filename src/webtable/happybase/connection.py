@@ -209,7 +209,9 @@ class Connection:
         with translated():
             if not self.store.admin.is_enabled(table):
                 raise raised(
-                    errors.IOError, f"table '{table}' is not enabled", hint="enable it first"
+                    errors.IOError,
+                    f"table '{table}' is disabled already",
+                    hint="enable_table() puts it in service",
                 )
             self.store.admin.disable_table(table)
 

@@ -24,6 +24,7 @@ from webtable.happybase.forms import (
 )
 from webtable.store import table as store_table
 from webtable.store.filter_text import parse_filter
+from webtable.store.filters import Filter
 from webtable.store.model import Cell, Row
 from webtable.store.mutation import MAX_ROW_BYTES, Increment
 from webtable.store.scan import ALL_VERSIONS, Scan, prefix_end
@@ -159,7 +160,7 @@ class Table:
         row_stop: Text | None = None,
         row_prefix: Text | None = None,
         columns: Iterable[Text] | None = None,
-        filter: Text | None = None,
+        filter: Text | Filter | None = None,
         timestamp: SupportsIndex | None = None,
         include_timestamp: bool = False,
         batch_size: SupportsIndex = DEFAULT_BATCH_SIZE,
@@ -175,7 +176,7 @@ class Table:
             row_stop: the row key to stop before. Equal to `row_start` it means that one row.
             row_prefix: only rows whose keys begin so; instead of `row_start` and `row_stop`.
             columns, timestamp, include_timestamp: as in `row`.
-            filter: a filter in HBase's filter language.
+            filter: a filter in HBase's filter language, or one of `webtable.filters`.
             batch_size: rows to fetch from a server at a time; the default leaves it to the store.
             scan_batching: cells at most in one result; a row with more comes in several.
             limit: results at most.
@@ -187,13 +188,13 @@ class Table:
         cells_at_most = _at_least_one("scan_batching", scan_batching)
         self._check_compat(sorted_columns, reverse, filter)
         bounds = _bounds(row_start, row_stop, row_prefix, reverse)
-        if isinstance(columns, bytes):
+        if isinstance(columns, (str, bytes)):
             raise TypeError("'columns' must be a list of columns")
         with translated():
             scan = Scan(
                 **bounds,
                 columns=tuple(as_bytes(column) for column in columns or ()),
-                filter=None if filter is None else parse_filter(filter),
+                filter=parse_filter(filter) if isinstance(filter, bytes) else filter,
                 time_range=_before(timestamp),
                 limit=results,
                 reverse=reverse,
@@ -204,7 +205,7 @@ class Table:
                     data = _data(row, include_timestamp)
                     yield row.key, OrderedDict(data) if sorted_columns else data
 
-    def _check_compat(self, sorted_columns: bool, reverse: bool, filter: Text | None) -> None:
+    def _check_compat(self, sorted_columns: bool, reverse: bool, filter: object) -> None:
         compat = self.connection.compat
         if sorted_columns and compat < "0.96":
             raise NotImplementedError("'sorted_columns' is only supported in HBase >= 0.96")

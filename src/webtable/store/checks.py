@@ -83,7 +83,6 @@ def check_column(column: bytes, *, whole_family: bool = False) -> bytes:
         )
     colon = column.find(b":")
     if colon == 0 or not column or (colon < 0 and not whole_family):
-        raise InvalidRequest(
-            f"column {column!r:.80} does not name a family", hint='write b"family:qualifier"'
-        )
+        wrong = "names only a family" if colon < 0 < len(column) else "does not name a family"
+        raise InvalidRequest(f"column {column!r:.80} {wrong}", hint='write b"family:qualifier"')
     return column
