@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+import time
 from typing import Any
 
 import pytest
@@ -86,6 +87,23 @@ def test_delete_up_to_a_timestamp(table: Any, key: bytes) -> None:
     table.delete(key, timestamp=29)
     assert table.row(key) == {b"f:a": b"30", b"g:a": b"30"}
     assert table.cells(key, b"g:a") == [b"30"]
+
+
+def test_writes_of_one_millisecond(table: Any, key: bytes) -> None:
+    table.put(key, {b"f:a": b"1"}, timestamp=20)
+    table.put(key, {b"f:a": b"2"}, timestamp=20)
+    assert table.cells(key, b"f:a") == [b"2"]
+    table.delete(key, timestamp=20)
+    table.put(key, {b"f:a": b"3"}, timestamp=20)
+    assert table.row(key) == {}  # what is not newer than a delete stays hidden
+
+    ahead = int(time.time() * 1000) + 60_000
+    table.put(key, {b"f:n": bytes(8)}, timestamp=ahead)
+    table.counter_inc(key, b"f:n")
+    [(_, timestamp)] = table.cells(key, b"f:n", versions=1, include_timestamp=True)
+    assert timestamp == ahead + 1
+    table.delete(key)
+    assert list(table.row(key)) == [b"f:n"]
 
 
 def test_delete_refused(flavour: Flavour, table: Any, key: bytes) -> None:
