@@ -14,7 +14,7 @@ from tests.links.naive import differences
 from webtable.errors import StorageError
 from webtable.links import schema
 from webtable.links import verify as verify_of_links
-from webtable.links.compare import Finding
+from webtable.links.compare import Finding, Kind
 from webtable.links.confirm import still_so
 from webtable.links.graph import LinkIndex
 from webtable.links.keeper import LinkKeeper
@@ -255,23 +255,30 @@ def test_random_histories(store: Store, seed: int) -> None:
     kept.check()
 
 
+@pytest.mark.parametrize("is_linked", [True, False])
+@pytest.mark.parametrize("kind", ["incount", "member"])
 def test_verify_sees_that_a_number_went_and_came_back(
-    store: Store, monkeypatch: pytest.MonkeyPatch
+    store: Store, monkeypatch: pytest.MonkeyPatch, kind: Kind, is_linked: bool
 ) -> None:
     kept = Kept(store)
-    kept.store(capture(A, 0, f"{B} b"))
+    usual, other = ((f"{B} b",), ()) if is_linked else ((), (f"{B} b",))
+    kept.store(capture(A, 0, *usual))
     kept.check()
-    look, report = still_so, verify_of_links.LinkReport()
+    look, report = verify_of_links.still_so, verify_of_links.LinkReport()
+    shown: list[Finding] = []
 
     def look_between(index: LinkIndex, waiting: Sequence[Finding]) -> list[Finding]:
-        kept.store(capture(A, 1))
+        kept.store(capture(A, 1, *other))
         seen = look(index, waiting)
-        kept.store(capture(A, 2, f"{B} b"))
+        shown.extend(seen)
+        kept.store(capture(A, 2, *usual))
         kept.keeper.drain()
         return seen
 
     monkeypatch.setattr(verify_of_links, "still_so", look_between)
     findings = verify_of_links._Findings(kept.index, report, repair=False)
-    findings.tell(Finding("incount", schema.uri_of(B), "0 of links to it, not 1"))
+    uri = schema.uri_of(B)
+    findings.tell(Finding(kind, uri, "as it was", domain=kept.index.domains.of(uri)))
     findings.flush()
+    assert shown  # it was really so in between
     assert (report.differences, report.under_way) == (0, 1)

@@ -207,7 +207,7 @@ def _places(finding: Finding) -> tuple[bytes, ...]:
         return (schema.shard_row(b"d:", finding.name, finding.shard),)
     if finding.kind == "count":
         return (finding.name, schema.shard_row(b"p:", finding.name, finding.shard))
-    if finding.kind in ("incount", "inlinks"):
+    if finding.kind in ("incount", "inlinks", "member"):
         # In an embedded store a number that is again what it was moves no revision.
         return (finding.name, schema.shard_row(b"p:", finding.name, 0))
     return (finding.name, finding.source) if finding.source else (finding.name,)
