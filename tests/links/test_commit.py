@@ -264,7 +264,7 @@ def test_verify_sees_that_a_number_went_and_came_back(
     usual, other = ((f"{B} b",), ()) if is_linked else ((), (f"{B} b",))
     kept.store(capture(A, 0, *usual))
     kept.check()
-    look, report = verify_of_links.still_so, verify_of_links.LinkReport()
+    look, report = still_so, verify_of_links.LinkReport()
     shown: list[Finding] = []
 
     def look_between(index: LinkIndex, waiting: Sequence[Finding]) -> list[Finding]:

@@ -6,12 +6,9 @@ which every region server can stand in for once one of them has answered.
 
 from __future__ import annotations
 
-import contextlib
-import logging
-import socket
 from collections.abc import Callable, Iterator, Sequence
 from time import monotonic
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from google.protobuf.message import DecodeError, Message
 
@@ -26,14 +23,21 @@ from webtable.store.hbase.wire import (
     RpcError,
     Server,
 )
+from webtable.store.hbase.znodes import NoNode, ZooKeeperSession
 
 __all__ = ["MastersRegistry", "Registry", "RegistryUnavailable", "ZooKeeperRegistry"]
 
 M = TypeVar("M", bound=Message)
+T = TypeVar("T")
 LOOKUP_SECONDS = 10.0
 """A registry answers at once or is not well; waiting longer would only hide it."""
 
 SHORTEST_SECONDS = 0.05
+_MOST_SHOWN = 5
+_MEANING = {
+    "master": "no master is active there",
+    "meta-region-server": "no server has the meta table yet",
+}
 
 
 class RegistryUnavailable(RpcError):
@@ -77,11 +81,11 @@ class ZooKeeperRegistry:
 
     def children(self, node: str, timeout: float) -> list[str]:
         """Returns the names of the nodes under one of HBase's; none where it is not there."""
+        path = f"{self._parent}/{node}".rstrip("/")
         try:
-            found = self._fetch(f"{self._parent}/{node}".rstrip("/"), timeout, "get_children_async")
-        except ConnectFailed:
+            return self._ask(timeout, lambda session: session.children(path))
+        except NoNode:
             return []
-        return [str(name) for name in found]
 
     def read(self, node: str, kind: type[M], timeout: float) -> M:
         """Returns what HBase keeps in one of its nodes.
@@ -90,10 +94,7 @@ class ZooKeeperRegistry:
             ConnectFailed: there is no such node.
             RpcError: it cannot be found out now.
         """
-        if timeout <= 0:
-            raise CallTimedOut(f"no time was left to ask ZooKeeper at {self._text}", None)
-        path = f"{self._parent}/{node}"
-        stored = bytes(self._fetch(path, min(timeout, LOOKUP_SECONDS), "get_async")[0])
+        stored = self._ask(timeout, lambda session: self._stored(session, node))
         try:
             # 0xff | u32 length | the writer's name | "PBUF" | message
             size = int.from_bytes(stored[1:5], "big") if stored[:1] == b"\xff" else -5
@@ -105,48 +106,33 @@ class ZooKeeperRegistry:
             message = f"'{self._parent}/{node}' in ZooKeeper at {self._text} is not HBase's: {exc}"
             raise NotHBase(message, self._servers[0]) from exc
 
-    def _fetch(self, path: str, timeout: float, question: str) -> Any:
-        from kazoo.client import KazooClient
-        from kazoo.exceptions import KazooException, NoNodeError
-        from kazoo.handlers.threading import KazooTimeoutError
-
-        end = monotonic() + timeout
-        self._knock(timeout)
-        client = KazooClient(hosts=self._text, timeout=timeout, read_only=True, logger=_silent)
+    def _stored(self, session: ZooKeeperSession, node: str) -> bytes:
+        parent, path = self._parent, f"{self._parent}/{node}"
         try:
-            client.start(timeout=max(end - monotonic(), SHORTEST_SECONDS))
-            answer = getattr(client, question)(path)
-            return answer.get(timeout=max(end - monotonic(), SHORTEST_SECONDS))
-        except NoNodeError as exc:
-            # During a start or a change of masters this is normal, so it may go away.
-            raise ConnectFailed(
-                f"ZooKeeper at {self._text} has no '{path}': no HBase is running under "
-                f"'{self._parent}'",
-                self._servers[0],
-            ) from exc
-        except KazooTimeoutError as exc:
-            raise RegistryUnavailable(
-                f"no ZooKeeper answers at {self._text}", self._servers[0]
-            ) from exc
-        except KazooException as exc:
-            raise RegistryUnavailable(
-                f"ZooKeeper at {self._text} failed: {exc!r}", self._servers[0]
-            ) from exc
-        finally:
-            with contextlib.suppress(KazooException):
-                client.stop()
-                client.close()
+            return session.data(path)
+        except NoNode:
+            pass
+        # During a start or a change of masters this is normal, so it may go away.
+        try:
+            session.children(parent or "/")
+            reason = _MEANING.get(node, "HBase has not started, or is no more")
+        except NoNode:
+            others = ", ".join(f"/{name}" for name in sorted(session.children("/"))[:_MOST_SHOWN])
+            reason = f"no HBase is running under '{parent}' (it has {others})"
+        message = f"ZooKeeper at {self._text} has no '{path}': {reason}"
+        raise ConnectFailed(message, self._servers[0])
 
-    def _knock(self, timeout: float) -> None:
-        # Kazoo tries for as long as it may; a refused connection need not take that long.
-        reasons = []
-        for server, seconds in _in_turn(self._servers, timeout):
+    def _ask(self, timeout: float, question: Callable[[ZooKeeperSession], T]) -> T:
+        """Puts a question to the servers, one after the other, until one of them answers."""
+        if timeout <= 0:
+            raise CallTimedOut(f"no time was left to ask ZooKeeper at {self._text}", None)
+        reasons: list[str] = []
+        for server, seconds in _in_turn(self._servers, min(timeout, LOOKUP_SECONDS)):
             try:
-                socket.create_connection(server, timeout=seconds).close()
+                with ZooKeeperSession(server, seconds) as session:
+                    return question(session)
             except OSError as exc:
                 reasons.append(f"{server}: {exc}")
-            else:
-                return
         raise RegistryUnavailable(
             f"no ZooKeeper answers at {self._text} ({'; '.join(reasons)})", self._servers[0]
         )
@@ -225,9 +211,3 @@ def _in_turn(servers: Sequence[Server], timeout: float) -> Iterator[tuple[Server
 
 def _server(name: base_pb2.ServerName) -> Server:
     return Server(name.host_name, name.port)
-
-
-# Kazoo reports every refused connection; what matters comes out as an error of ours.
-_silent = logging.getLogger("webtable.store.hbase.zookeeper")
-_silent.addHandler(logging.NullHandler())
-_silent.propagate = False
