@@ -214,6 +214,10 @@ class RangeScanner:
         except ValueError as exc:
             server = self._place.server if self._place is not None else None
             raise NotHBase(f"unreadable cells: {exc}", server) from exc
+        if self._stays_open and self.scanner_id is None and not is_region_over:
+            # To ask again would open another one, without end.
+            server = self._place.server if self._place is not None else None
+            raise NotHBase("a scanner that is to go on, without its number", server)
         if rows:
             self._from, self._is_inclusive = rows.last_key(), False
         if self._wanted >= 0:
