@@ -6,6 +6,7 @@ which every region server can stand in for once one of them has answered.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from time import monotonic
 from typing import Protocol, TypeVar
@@ -175,14 +176,16 @@ class MastersRegistry:
         reasons: list[RpcError] = []
         servers = sorted((*self._servers, *self._more), key=lambda each: each != self._answered)
         for server, seconds in _in_turn(servers, min(timeout, LOOKUP_SECONDS)):
+            end = monotonic() + seconds
             try:
                 connection = self._connect(server, seconds)
-                answer = connection.call(method, request, kind, seconds).message
-                self._learn(connection, seconds)
+                answer = connection.call(method, request, kind, end - monotonic()).message
             except RpcError as exc:
                 reasons.append(exc)
             else:
                 self._answered = server
+                with contextlib.suppress(RpcError):  # it is not what was asked for
+                    self._learn(connection, end - monotonic())
                 return answer
         for reason in reasons:
             if not isinstance(reason, ConnectFailed | ConnectionLost | CallTimedOut):
