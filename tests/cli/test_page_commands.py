@@ -52,6 +52,16 @@ def test_init_makes_a_store_once(tmp_path: Path) -> None:
     assert "exists already" in again.stderr
 
 
+def test_init_makes_no_directory_of_a_misspelt_cluster(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    answer = CliRunner().invoke(cli, ["init", "--store", "hbase:/zoo:2181"])
+    assert answer.exit_code == 2
+    assert "hbase://zoo:2181" in answer.stderr
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_page_as_json_and_as_a_table(run: Run) -> None:
     answer = run("page", "example.com/about", "--format", "json")
     assert answer.exit_code == 0

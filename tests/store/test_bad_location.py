@@ -50,6 +50,52 @@ def test_an_unknown_scheme(tmp_path: Path) -> None:
         webtable.open("")
 
 
+@pytest.mark.parametrize(
+    ("location", "meant"),
+    [
+        ("hbase:/127.0.0.1:2181", "hbase://127.0.0.1:2181"),
+        ("hbase:127.0.0.1:1", "hbase://127.0.0.1:1"),
+        ("hbase:", "hbase://HOST"),
+        ("hbase//host", "hbase://host"),
+        ("hbase+masters:/host", "hbase+masters://host"),
+        ("hbase+masters", "hbase+masters://HOST"),
+        ("hbase+master://host", "hbase+masters://host"),
+        ("hbase:2181", "hbase://hbase:2181"),
+        (f"hbase:{'x' * 300}", f"hbase://{'x' * 300}"),
+        ("127.0.0.1:2181", "hbase://127.0.0.1:2181"),
+        ("zoo-1.example.org:2181", "hbase://zoo-1.example.org:2181"),
+    ],
+)
+def test_a_misspelt_cluster_makes_no_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, location: str, meant: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for read_only, create in ((False, True), (False, False), (True, False)):
+        with pytest.raises(InvalidRequest) as caught:
+            webtable.open(location, read_only=read_only, create=create)
+        assert f"'{location}'" in caught.value.message
+        assert f"'{meant}'" in caught.value.hint
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", ["hbase", "hbase/store", "hbase.db", "rocks:2181", "rocks:a:1"])
+def test_a_directory_that_is_called_nearly_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    webtable.open(name).close()
+    assert (tmp_path / name.removeprefix("rocks:")).is_dir()
+
+
+@pytest.mark.parametrize("name", ["hbase:a", "zoo:2181"])
+def test_a_store_that_is_there_opens_whatever_it_is_called(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    webtable.open(f"rocks:{name}").close()
+    webtable.open(name, create=False).close()
+
+
 def test_no_store_there(path: Path) -> None:
     for read_only, create in ((True, True), (True, False), (False, False)):
         with refused(StoreNotFound, str(path), exit_code=3):

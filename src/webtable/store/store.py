@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Iterable, Sequence
 from types import TracebackType
 
@@ -15,6 +17,9 @@ from webtable.store.table import Table
 
 __all__ = ["Store", "open_store"]
 
+_HOST_AND_PORT = re.compile(r"[\w.-]+:\d+")
+_NEARLY_A_CLUSTER = re.compile(r"hbase(?::|//|\+\w*)[:/]*")
+
 
 def open_store(location: str, *, read_only: bool = False, create: bool = True) -> Store:
     """Opens the store at a location.
@@ -22,12 +27,14 @@ def open_store(location: str, *, read_only: bool = False, create: bool = True) -
     Args:
         location: a directory, also as `rocks:DIRECTORY`, for the embedded engine;
             `hbase://host[:2181][,host…][/parent]` or `hbase+masters://host[:16000][,host…]` for
-            a cluster, with `?namespace=` to keep several stores on it apart.
+            a cluster, with `?namespace=` to keep several stores on it apart. A directory that
+            could be a misspelt cluster is made only as `rocks:DIRECTORY`.
         read_only: open an embedded store beside its writer, for reading. It follows what the
             writer stores; `Store.refresh` makes it follow now.
         create: make the embedded store when there is none.
 
     Raises:
+        InvalidRequest: it is no location, or a misspelt one.
         StoreNotFound: there is none and it was not to be made.
         StoreLocked: another process has the embedded store open for writing.
         CorruptData, FormatVersionError: files of the store are damaged, or newer than this program.
@@ -38,6 +45,7 @@ def open_store(location: str, *, read_only: bool = False, create: bool = True) -
         from webtable.store.hbase.engine import HBaseEngine
 
         return Store(HBaseEngine.connect(location, read_only=read_only))
+    _check_spelling(location)
     if separator:
         raise InvalidRequest(
             f"location '{location}' has an unknown scheme '{scheme}'",
@@ -49,6 +57,25 @@ def open_store(location: str, *, read_only: bool = False, create: bool = True) -
     if not path:
         raise InvalidRequest("location is empty", hint="name a directory, or hbase://…")
     return Store(RocksEngine.open(path, read_only=read_only, create=create))
+
+
+def _check_spelling(location: str) -> None:
+    """Refuses what is nearly a cluster's location: a directory made of it would go unnoticed."""
+    nearly = _NEARLY_A_CLUSTER.match(location)
+    if location.startswith("rocks:") or os.path.exists(location):
+        return
+    if _HOST_AND_PORT.fullmatch(location):
+        meant = f"hbase://{location}"
+    elif nearly:
+        scheme = "hbase+masters" if location.startswith("hbase+") else "hbase"
+        meant = f"{scheme}://{location[nearly.end() :] or 'HOST'}"
+    else:
+        return
+    directory = "" if "://" in location else f"; for a new directory 'rocks:{location}'"
+    raise InvalidRequest(
+        f"location '{location}' is neither a directory nor a cluster's",
+        hint=f"for a cluster write '{meant}'{directory}",
+    )
 
 
 class Store:
