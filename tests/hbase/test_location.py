@@ -46,6 +46,15 @@ def test_spinning_can_be_switched_off() -> None:
     assert not parse_location("hbase://a?spin=off").spins
 
 
+def test_a_parent_of_several_nodes() -> None:
+    assert parse_location("hbase://a/clusters/.one..b/").parent == "/clusters/.one..b"
+    assert parse_location("hbase://a//").parent == "/hbase"
+
+
+def test_the_letters_of_a_namespace_are_those_of_any_script() -> None:
+    assert parse_location("hbase://a?namespace=Ä_1").namespace == "Ä_1"  # as HBase has it
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -55,13 +64,25 @@ def test_spinning_can_be_switched_off() -> None:
         "hbase://a:port",
         "hbase://a:0",
         "hbase://a:70000",
+        "hbase://a:²",
+        f"hbase://a:{'9' * 5000}",
         "hbase+masters://a/parent",
+        "hbase://a/..",
+        "hbase://a/.",
+        "hbase://a/b/../c",
+        "hbase://a/b//c",
+        "hbase://a/b\0c",
+        "hbase://a/b\x7f",
         "hbase://a?timeout=soon",
         "hbase://a?timeout=0",
         "hbase://a?namespace=",
         "hbase://a?namespace=a:b",
         "hbase://a?host_map=x",
         "hbase://a?host_map=x=y:z",
+        "hbase://a?host_map=x=y:0",
+        "hbase://a?host_map=x=y:65536",
+        "hbase://a?host_map=x=y:99999",
+        "hbase://a?host_map=x=y:²",
         "hbase://a?spin=fast",
         "hbase://a?colour=blue",
     ],

@@ -65,15 +65,20 @@ def parse_location(text: str) -> Location:
     if scheme not in _PORTS:
         raise InvalidRequest(f"location '{text}' is not a cluster's", hint=f"write {_FORM}")
     address, _, query = rest.partition("?")
-    hosts, slash, path = address.partition("/")
+    hosts, _, path = address.partition("/")
     by_zookeeper = scheme == "hbase"
-    if slash and path.strip("/") and not by_zookeeper:
+    path = path.strip("/")
+    if path and not by_zookeeper:
         raise InvalidRequest(f"location '{text}' has a path", hint="only ZooKeeper has paths")
+    if path and not all(_is_node(name) for name in path.split("/")):
+        raise InvalidRequest(
+            f"{'/' + path!r} in location {text!r} is not a path in ZooKeeper", hint=f"write {_FORM}"
+        )
     location = Location(
         text=text,
         by_zookeeper=by_zookeeper,
         servers=tuple(_server(text, host, _PORTS[scheme]) for host in hosts.split(",")),
-        parent="/" + path.strip("/") if path.strip("/") else "/hbase",
+        parent="/" + path if path else "/hbase",
     )
     for name, value in parse_qsl(query, keep_blank_values=True):
         location = _with_option(location, name, value)
@@ -84,7 +89,7 @@ def _server(text: str, host: str, default_port: int) -> Server:
     name, colon, port = host.rpartition(":")
     if not colon or name.endswith(":") or host.endswith("]"):  # no port; or a bare IPv6 address
         name, port = host, str(default_port)
-    if not name or not port.isdigit() or not 0 < int(port) < 65536:
+    if not name or not _is_port(port):
         raise InvalidRequest(
             f"'{host}' in location '{text}' is not a server", hint=f"write {_FORM}"
         )
@@ -92,6 +97,7 @@ def _server(text: str, host: str, default_port: int) -> Server:
 
 
 def _with_option(location: Location, name: str, value: str) -> Location:
+    # HBase takes letters of any script in a namespace.
     if name == "namespace" and value and all(c.isalnum() or c == "_" for c in value):
         return location._replace(namespace=value)
     if name == "timeout":
@@ -139,4 +145,12 @@ def _with_tls(tls: Tls | None, name: str, value: str) -> Tls | None:
 
 def _is_host(text: str) -> bool:
     host, colon, port = text.partition(":")
-    return bool(host) and (not colon or port.isdigit())
+    return bool(host) and (not colon or _is_port(port))
+
+
+def _is_port(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= 5 and 0 < int(text) < 65536
+
+
+def _is_node(name: str) -> bool:
+    return name.isprintable() and name not in ("", ".", "..")
