@@ -303,14 +303,17 @@ def test_a_refusal_of_the_connection_reaches_the_caller() -> None:
         connection.call("Scan", scan(1), client_pb2.ScanResponse, LIMIT)
 
 
-def test_a_web_server_is_not_hbase() -> None:
+@pytest.mark.parametrize(
+    "said", [b"HTTP/1.1 400 Bad Request\r\n\r\n", b"<!DOCTYPE HTML>\n<html>", b"220 mail ESMTP\r\n"]
+)
+def test_a_web_or_mail_server_is_not_hbase(said: bytes) -> None:
     def play(peer: Peer) -> None:
         peer.socket.recv(100)
-        peer.socket.sendall(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n")
+        peer.socket.sendall(said)
         while peer.socket.recv(1000):
             pass
 
-    with connected(play) as connection, pytest.raises(NotHBase, match="HTTP"):
+    with connected(play) as connection, pytest.raises(NotHBase, match=str(said[:4], "ascii")):
         connection.call("Scan", scan(1), client_pb2.ScanResponse, LIMIT)
 
 

@@ -143,6 +143,41 @@ def test_another_protocol_is_noticed(frames: ModuleType, said: bytes) -> None:
         frames.Frames(SERVER).add(said)
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        b"<!DOCTYPE HTML>\n<html>",
+        b"220 mail.example.org ESMTP",
+        b"-ERR unknown command",
+        b"+OK\r\n",
+        b"\r\nlogin: ",
+        b"HTTP/1.1 400 Bad Request\r\n",
+    ],
+)
+def test_text_is_not_the_length_of_a_first_frame(frames: ModuleType, said: bytes) -> None:
+    with pytest.raises(NotHBase, match=r"it says b'.*', which is text") as caught:
+        frames.Frames(SERVER).add(said)
+    assert repr(said[:20])[:-1] in str(caught.value)
+    slow = frames.Frames(SERVER)
+    for byte in said[:3]:
+        assert slow.add(bytes((byte,))) == []
+    with pytest.raises(NotHBase, match="which is text"):
+        slow.add(said[3:])
+
+
+def test_a_later_frame_may_have_a_length_like_text(frames: ModuleType) -> None:
+    made = frames.Frames(SERVER)
+    assert made.add(b"\0\0\0\1x") == [b"x"]
+    assert made.add(b"<!DO") == []  # a gigabyte: no server is met for the first time twice
+    assert made.wanted == 1 << 20
+
+
+def test_a_large_first_frame_is_waited_for(frames: ModuleType) -> None:
+    made = frames.Frames(SERVER)
+    assert made.add(b"\x30\0\0\0") == []
+    assert made.add(b"text") == []
+
+
 def test_an_exception_is_taken_apart() -> None:
     name = "org.apache.hadoop.hbase.NotServingRegionException"
     error = RemoteError(name, f"{name}: t,,1.a. is not online: \n\tat Foo.bar(Foo.java:1)", SERVER)

@@ -15,6 +15,7 @@ cdef inline bytes c_varint(unsigned long long number):
 
 cdef bint _compiled
 cdef long long MAX_RESPONSE_BYTES
+cdef bytes _TEXT
 cdef int _MOST_SHIFT
 cdef tuple _ONE_BYTE
 cdef dict _usual
@@ -35,6 +36,7 @@ cpdef tuple read_head(bytes frame)
 
 cdef class Frames:
     cdef object _server
+    cdef bint _is_met
     cdef bytes _rest
     cdef list _parts
     cdef long long _missing
@@ -42,4 +44,5 @@ cdef class Frames:
 
     @cython.locals(frames=list, at=cython.longlong, size=cython.longlong, first=cython.longlong, length=cython.longlong, end=cython.longlong)
     cpdef list add(self, bytes data)
+    cdef _meet(self, bytes data)
     cdef _miss(self, long long missing)

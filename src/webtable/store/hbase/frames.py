@@ -16,8 +16,9 @@ COMPILED = not __file__.endswith((".py", ".pyc"))
 """Whether this is machine code."""
 
 _compiled = COMPILED  # the same as a C variable
-# What another protocol says first, read as a length, is more than this: "HTTP" is 1.2 GB.
 MAX_RESPONSE_BYTES = 1 << 30
+# Other protocols begin with text. Read as a length, `<!DO` and `220 ` are less than a row may have.
+_TEXT = bytes(range(0x20, 0x7F)) + b"\t\r\n"
 _SMALL_READ = 1 << 16
 _LARGE_READ = 1 << 20
 _ONE_BYTE = tuple(bytes((number,)) for number in range(0x80))
@@ -127,6 +128,7 @@ class Frames:
     def __init__(self, server: Server) -> None:
         self.wanted = _SMALL_READ
         self._server = server
+        self._is_met = False
         self._rest = b""
         self._parts: list[bytes] = []
         self._missing = 0
@@ -146,6 +148,8 @@ class Frames:
             data = self._rest + data
         frames: list[bytes] = []
         at, size = 0, len(data)
+        if not self._is_met and size >= 4:
+            self._meet(data)
         while size - at >= 4:
             first = data[at]
             length = first << 24 | data[at + 1] << 16 | data[at + 2] << 8 | data[at + 3]
@@ -161,6 +165,12 @@ class Frames:
             at = end
         self._rest = data[at:]
         return frames
+
+    def _meet(self, data: bytes) -> None:
+        if not data[:4].translate(None, _TEXT):
+            said = f"it says {data[:20]!r}, which is text of a web server or another program"
+            raise NotHBase(said, self._server)
+        self._is_met = True
 
     def _miss(self, missing: int) -> None:
         self._missing = missing
