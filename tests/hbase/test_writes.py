@@ -134,6 +134,36 @@ def test_a_cell_that_is_too_large_is_refused(engine: HBaseEngine, new_table: New
         engine.mutate_row(table, b"r", [put], "wal")
 
 
+@pytest.mark.parametrize("is_in_order", [False, True])
+def test_a_cell_that_is_too_large_fails_alone(
+    engine: HBaseEngine, new_table: NewTable, is_in_order: bool
+) -> None:
+    # The server refuses everything that a call holds for the region.
+    table = new_table(splits=(b"0500", b"0700"))
+    keys = [b"%04d" % number for number in range(1_000)]
+    mutations: list[Mutation] = [Put(key, {b"f:v": key}) for key in keys]
+    mutations[600] = Put(b"0600", {b"f:v": b"x" * (11 << 20)})
+    mutations[601] = Increment(b"0601", {b"f:n": 1})
+    if is_in_order:
+        mutations += [
+            Put(b"0600", {b"f:v": b"late"}),
+            Delete(b"0599"),
+            Put(b"0601", {b"f:v": b"late"}),
+        ]
+    with pytest.raises(BatchError) as caught:
+        engine.mutate_many(table, mutations, "wal")
+    assert caught.value.positions == (600,)
+    found = {row.key: row.values() for row in engine.scan(table, Scan())}
+    expected = {key: {b"f:v": key} for key in keys}
+    del expected[b"0600"]
+    expected[b"0601"] = {b"f:n": (1).to_bytes(8, "big")}
+    if is_in_order:
+        expected[b"0600"] = {b"f:v": b"late"}
+        del expected[b"0599"]
+        expected[b"0601"][b"f:v"] = b"late"
+    assert found == expected
+
+
 def test_a_disabled_table_says_so(engine: HBaseEngine, new_table: NewTable) -> None:
     table = new_table()
     engine.mutate_row(table, b"r", [Put(b"r", {b"f:v": b"1"})], "wal")

@@ -2,6 +2,9 @@
 
 What fails is tried again by itself, entry by entry. Mutations of one row keep their order: where a
 row appears more than once, a server gets its groups one after the other.
+
+For one put that a server does not take it refuses all of the region's that came with it. Those
+are sent once more, each as an action of its own: as many calls as before, and only the one fails.
 """
 
 from __future__ import annotations
@@ -26,7 +29,7 @@ from webtable.store.hbase.messages import (
 from webtable.store.hbase.meta import Place
 from webtable.store.hbase.proto import client_pb2
 from webtable.store.hbase.retry import Remedy, forgotten, is_untouched, remedy_for, translate
-from webtable.store.hbase.wire import AsBytes, NotHBase, RpcError, Server, inner_error
+from webtable.store.hbase.wire import AsBytes, NotHBase, RemoteError, RpcError, Server, inner_error
 from webtable.store.model import Row
 from webtable.store.mutation import Append, Delete, Durability, Mutation, Put
 from webtable.store.scan import Get
@@ -93,6 +96,8 @@ class Multi:
         self._unsent: list[int] = []
         self._nonces: dict[int, int] = {}
         self._lost: dict[int, Place] = {}  # where a try may have taken effect
+        self._refused: set[int] = set()  # for good, and perhaps for what came with it
+        self._alone: set[int] = set()  # to be sent as actions of their own
         self._are_reads = bool(entries) and isinstance(entries[0], Get)
         self._have_nonces = any(map(has_nonce, entries))
         self._under_way: dict[Server, deque[_Group]] = {}
@@ -185,19 +190,21 @@ class Multi:
 
         Puts and deletes of one row may go together: a server does them in order or not at all. So
         may increments, whose order does not matter. What is of another kind waits, as a server
-        goes on to it also where what came before has failed.
+        goes on to it also where what came before has failed; and so does what is sent alone.
         """
         now, later = [], []
         kinds: dict[bytes, type] = {}
         for index in pending:
             entry = self._entries[index]
             kind = Put if isinstance(entry, Delete) else type(entry)
+            if kind is Append or index in self._alone:
+                kind = object  # fits none
             before = kinds.get(entry.row)
-            if before is None or (before is kind and kind is not Append):
+            if before is None or (before is kind and kind is not object):
                 kinds[entry.row] = kind
                 now.append(index)
             else:
-                kinds[entry.row] = object  # fits none that comes after it
+                kinds[entry.row] = object
                 later.append(index)
         return now, later
 
@@ -262,7 +269,7 @@ class Multi:
         """Returns as many of the entries that are left as should travel together."""
         entries, durability = self._entries, self._durability
         group, room = _Group(), GROUP_BYTES
-        cells = group.cells
+        cells, alone = group.cells, self._alone
         spare = most // 2
         while left and most > 0 and room > 0:
             place, waiting = left[0]
@@ -280,6 +287,8 @@ class Multi:
                     del cells[before:]
                     self.outcomes[index] = exc
                     continue
+                if alone and indexes and (index in alone or indexes[-1] in alone):
+                    indexes, actions = group.new_region(place)
                 indexes.append(index)
                 actions.append(action)
                 most -= 1
@@ -337,11 +346,14 @@ class Multi:
                 if result.HasField("exception"):
                     error = inner_error(result.exception, place.server)
                     self._failures.extend((index, place, error) for index in indexes)
+                    self._refused.update(indexes if len(indexes) > 1 else ())
                     continue
                 for each in result.resultOrException:
                     if each.HasField("exception"):
                         error = inner_error(each.exception, place.server)
                         self._failures.append((each.index, place, error))
+                        if len(indexes) > 1 and self._is_refused_with_others(each.index, error):
+                            self._refused.add(each.index)
                     elif each.HasField("result"):
                         self.outcomes[each.index], at = result_row(each.result, frame, at)
         except RpcError as exc:
@@ -350,12 +362,16 @@ class Multi:
     def _try_again(self) -> list[int]:
         """Does what the failures ask for, and returns the entries to send again."""
         again: list[tuple[int, RpcError]] = []
+        alone: list[int] = []
         worst: RpcError | None = None
         moved: dict[bytes, tuple[Place, RpcError]] = {}
         for index, place, error in self._failures:
             remedy = remedy_for(error)
             if place is not None and not is_untouched(error):
                 self._lost[index] = place
+            if remedy is Remedy.FAIL and index in self._refused and index not in self._alone:
+                alone.append(index)
+                continue
             if remedy is Remedy.FAIL:
                 self.outcomes[index] = self._given_up(index, error)
                 continue
@@ -364,8 +380,10 @@ class Multi:
                 worst = error
             if remedy is Remedy.RELOCATE and place is not None:
                 moved[place.name] = (place, error)
+        self._refused.clear()
+        self._alone.update(alone)
         if worst is None:
-            return []
+            return alone
         for place, error in moved.values():
             self._cluster.regions.failed(place, error, self._attempts.deadline)
         try:
@@ -373,8 +391,13 @@ class Multi:
         except WebTableError:
             for index, error in again:
                 self.outcomes[index] = self._given_up(index, error)
-            return []
-        return [index for index, _ in again]
+            return alone
+        return alone + [index for index, _ in again]
+
+    def _is_refused_with_others(self, index: int, error: RemoteError) -> bool:
+        # Puts and deletes of a region are made together; only unknown families are told of each.
+        together = isinstance(self._entries[index], Put | Delete)
+        return together and error.java_class != "NoSuchColumnFamilyException"
 
     def _given_up(self, index: int, error: RpcError) -> WebTableError:
         return translate(error, self._shown, maybe_applied=index in self._lost)
