@@ -211,9 +211,10 @@ def test_all_entries_of_a_batch_are_done(
     requests: ModuleType, counts: list[int], start: int, load: bytes
 ) -> None:
     answer = batch_answer(counts, start).SerializeToString() + load
-    assert requests.is_all_done(answer)
-    assert not requests.is_all_done(answer + b"\x0a")
-    assert not requests.is_all_done(answer + b"\x0a\x05")
+    expected = [list(range(start, start + count)) for count in counts]
+    assert requests.done_entries(answer) == expected
+    assert requests.done_entries(answer + b"\x0a") is None
+    assert requests.done_entries(answer + b"\x0a\x05") is None
 
 
 @given(
@@ -236,7 +237,7 @@ def test_not_all_entries_of_a_batch_are_done(
         entry.result.associated_cell_count = 1
     else:
         region.processed = True
-    assert not requests.is_all_done(response.SerializeToString())
+    assert requests.done_entries(response.SerializeToString()) is None
 
 
 @given(
@@ -245,5 +246,5 @@ def test_not_all_entries_of_a_batch_are_done(
 def test_both_forms_read_any_bytes_alike(data: bytes) -> None:
     plain = form_of("webtable.store.hbase", "requests", "plain")
     quick = form_of("webtable.store.hbase", "requests", "compiled")
-    assert quick.is_all_done(data) == plain.is_all_done(data)
+    assert quick.done_entries(data) == plain.done_entries(data)
     assert quick.cells_in_result(data) == plain.cells_in_result(data)

@@ -4,33 +4,28 @@ from __future__ import annotations
 
 import socket
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from typing import NamedTuple
 
 import pytest
-from google.protobuf.message import Message
 
 from webtable.errors import WebTableError
-from webtable.store.hbase.cells import encode_cells
-from webtable.store.hbase.cluster import CLIENT, Cluster, Connections
+from webtable.store.hbase.cluster import CLIENT, Connections
 from webtable.store.hbase.engine import HBaseEngine
 from webtable.store.hbase.location import parse_location
-from webtable.store.hbase.proto import base_pb2, client_pb2, registry_pb2
+from webtable.store.hbase.proto import client_pb2
 from webtable.store.hbase.retry import Deadline
 from webtable.store.hbase.wire import NotTrusted, Server
 from webtable.store.mutation import Check, Conditional, Put
 from webtable.store.scan import Get
 
-from .servers import Peer, listening
+from .played import played
+from .servers import Peer, Request, listening
 
 LIMIT = 20.0
 TIMEOUT = 2.0
 CONNECTING = 1.2
 SLACK = 1.0
-META = base_pb2.TableName(namespace=b"hbase", qualifier=b"meta")
-TABLE = base_pb2.TableName(namespace=b"default", qualifier=b"t")
 
 
 def slow_to(servers: set[Server], seconds: float, patch: pytest.MonkeyPatch) -> list[float]:
@@ -48,64 +43,20 @@ def slow_to(servers: set[Server], seconds: float, patch: pytest.MonkeyPatch) -> 
     return allowed
 
 
-class Played(NamedTuple):
-    """A cluster: one server knows where everything is, one has the only region of table `t`.
+class Silence:
+    """Answers so many gets of rows, and then no call to the region.
 
-    `told` is how many milliseconds each call gave the server of the region.
+    `told` is how many milliseconds each call gave the server.
     """
 
-    cluster: Cluster
-    region_server: Server
-    told: list[int]
+    def __init__(self, answers: int = 0) -> None:
+        self._answers = answers
+        self.told: list[int] = []
 
-
-@contextmanager
-def played(answers: int = 0) -> Iterator[Played]:
-    """Yields a cluster that answers so many gets of rows, and then no call to the region."""
-    told: list[int] = []
-
-    def play_region(peer: Peer) -> None:
-        peer.read_hello()
-        while True:
-            header = peer.read_request().header
-            told.append(header.timeout)
-            if len(told) <= answers:
-                peer.answer(header.call_id, client_pb2.GetResponse())
-
-    with listening(play_region) as region_server:
-
-        def play_meta(peer: Peer) -> None:
-            peer.read_hello()
-            while True:
-                header = peer.read_request().header
-                peer.answer(header.call_id, *meta_answer(header.method_name, meta, region_server))
-
-        with listening(play_meta) as meta:
-            cluster = Cluster(parse_location(f"hbase+masters://{meta}?timeout={TIMEOUT}"))
-            try:
-                yield Played(cluster, region_server, told)
-            finally:
-                cluster.close()
-
-
-def meta_answer(method: str, meta: Server, region_server: Server) -> tuple[Message, bytes]:
-    """Returns what a server says that is master and has the meta table."""
-    name = base_pb2.ServerName(host_name=meta.host, port=meta.port)
-    if method == "GetMetaRegionLocations":
-        place = base_pb2.RegionLocation(region_info=region(META), server_name=name, seq_num=1)
-        return registry_pb2.GetMetaRegionLocationsResponse(meta_locations=[place]), b""
-    if method == "GetBootstrapNodes":
-        return registry_pb2.GetBootstrapNodesResponse(server_name=[name]), b""
-    assert method == "Scan"
-    info = b"PBUF" + region(TABLE).SerializeToString()
-    where = str(region_server).encode()
-    parts: list[bytes] = []
-    encode_cells(parts, b"t,,1.abc.", [(b"info:regioninfo", info), (b"info:server", where)], 1)
-    return client_pb2.ScanResponse(cells_per_result=[2], more_results=False), b"".join(parts)
-
-
-def region(table: base_pb2.TableName) -> base_pb2.RegionInfo:
-    return base_pb2.RegionInfo(region_id=1, table_name=table)
+    def __call__(self, peer: Peer, request: Request) -> None:
+        self.told.append(request.header.timeout)
+        if len(self.told) <= self._answers:
+            peer.answer(request.header.call_id, client_pb2.GetResponse())
 
 
 def get(engine: HBaseEngine) -> object:
@@ -141,14 +92,15 @@ def test_connecting_is_a_part_of_the_time_of_an_operation(
     slow_to(slow, CONNECTING, monkeypatch)
 
     def run(operation: Callable[[HBaseEngine], object]) -> tuple[float, list[int]]:
-        with played() as (cluster, region_server, told):
+        silence = Silence()
+        with played(silence, TIMEOUT) as (cluster, region_server):
             slow.add(region_server)
             if is_region_known:
                 cluster.regions.locate(b"t", b"r", Deadline(LIMIT))
             began = time.monotonic()
             with pytest.raises(WebTableError):
                 operation(HBaseEngine(cluster))
-            return time.monotonic() - began, told
+            return time.monotonic() - began, silence.told
 
     operations = (get, get_many, put, put_many, check_many)
     with ThreadPoolExecutor(len(operations)) as pool:
@@ -178,11 +130,12 @@ def test_who_waited_for_another_to_connect_has_less_time_for_it(
 
 
 def test_a_get_that_is_silent_at_first_ends_in_its_time() -> None:
-    with played(answers=1) as (cluster, _, told):
+    silence = Silence(answers=1)
+    with played(silence, TIMEOUT) as (cluster, _):
         engine = HBaseEngine(cluster)
         assert engine.get("t", Get(b"r")) is None
         began = time.monotonic()
         with pytest.raises(WebTableError):
             engine.get("t", Get(b"r"))
         assert TIMEOUT - 0.1 < time.monotonic() - began < TIMEOUT + SLACK
-    assert len(told) >= 2
+    assert len(silence.told) >= 2

@@ -33,8 +33,9 @@ cpdef long long cells_in_result(bytes answer) except -2
 @cython.locals(
     at=cython.longlong, size=cython.longlong, tag=cython.uchar, length=cython.longlong, shift=cython.int,
     byte=cython.uchar, piece=cython.longlong, end=cython.longlong, entry_end=cython.longlong, middle=cython.longlong,
+    index=cython.longlong, regions=list, entries=list,
 )
-cpdef bint is_all_done(bytes answer) except -1
+cpdef list done_entries(bytes answer)
 
 @cython.locals(qualifiers=dict)
 cpdef bytes column_fields(bytes tag, object columns)

@@ -16,11 +16,11 @@ from google.protobuf.message import DecodeError
 
 from webtable.errors import BatchError, RetryableError, WebTableError
 from webtable.store.hbase.cluster import CLIENT, Cluster
-from webtable.store.hbase.connection import Call
+from webtable.store.hbase.connection import Answer, Call
 from webtable.store.hbase.messages import (
     action_field,
+    done_entries,
     has_nonce,
-    is_all_done,
     region_field,
     result_row,
     sized,
@@ -71,6 +71,14 @@ class _Group:
         for place, indexes, _ in self.members:
             for index in indexes:
                 yield index, place
+
+    def is_done(self, entries: list[list[int]] | None) -> bool:
+        """Whether these are all of its entries, those of each region."""
+        if entries is None or len(entries) != len(self.members):
+            return False
+        # A server answers in the order of the rows.
+        pairs = zip(entries, self.members, strict=True)
+        return all(sorted(done) == indexes for done, (_, indexes, _) in pairs)
 
 
 class Multi:
@@ -196,7 +204,7 @@ class Multi:
         kinds: dict[bytes, type] = {}
         for index in pending:
             entry = self._entries[index]
-            kind = Put if isinstance(entry, Delete) else type(entry)
+            kind: type = Put if isinstance(entry, Delete) else type(entry)
             if kind is Append or index in self._alone:
                 kind = object  # fits none
             before = kinds.get(entry.row)
@@ -330,34 +338,58 @@ class Multi:
 
     def _collect(self, group: _Group) -> None:
         assert group.call is not None
+        server = group.members[0][0].server
         try:
             answer = group.call.wait(AsBytes, self._attempts.deadline.attempt())
-            if is_all_done(answer.message):
+            if not self._have_nonces and group.is_done(done_entries(answer.message)):
                 return
             try:
-                response = client_pb2.MultiResponse.FromString(answer.message)
-            except DecodeError as exc:
-                server = group.members[0][0].server
+                rows, failures = self._read(answer, group)
+            except (DecodeError, ValueError) as exc:
                 raise NotHBase(f"unreadable answer: {exc}", server, maybe_applied=True) from exc
-            frame, at = answer.frame, answer.block_at
-            for result, (place, indexes, _) in zip(
-                response.regionActionResult, group.members, strict=False
-            ):
-                if result.HasField("exception"):
-                    error = inner_error(result.exception, place.server)
-                    self._failures.extend((index, place, error) for index in indexes)
-                    self._refused.update(indexes if len(indexes) > 1 else ())
-                    continue
-                for each in result.resultOrException:
-                    if each.HasField("exception"):
-                        error = inner_error(each.exception, place.server)
-                        self._failures.append((each.index, place, error))
-                        if len(indexes) > 1 and self._is_refused_with_others(each.index, error):
-                            self._refused.add(each.index)
-                    elif each.HasField("result"):
-                        self.outcomes[each.index], at = result_row(each.result, frame, at)
+            for index, row in rows.items():
+                self.outcomes[index] = row
+            self._failures.extend(failures)
         except RpcError as exc:
+            exc.server = exc.server or server
             self._failures.extend((index, place, exc) for index, place in group.indexes())
+
+    def _read(
+        self, answer: Answer[AsBytes], group: _Group
+    ) -> tuple[dict[int, Row | None], list[tuple[int, Place | None, RpcError]]]:
+        """Returns what became of a group: results and failures, one or the other of each entry.
+
+        Raises:
+            DecodeError: the answer is unreadable.
+            ValueError: it is the answer to something else.
+            NotHBase: its cells are unreadable.
+        """
+        results = client_pb2.MultiResponse.FromString(answer.message).regionActionResult
+        rows: dict[int, Row | None] = {}
+        failures: list[tuple[int, Place | None, RpcError]] = []
+        at = answer.block_at
+        for result, (place, indexes, _) in zip(results, group.members, strict=True):
+            if result.HasField("exception"):
+                error = inner_error(result.exception, place.server)
+                failures.extend((index, place, error) for index in indexes)
+                self._refused.update(indexes if len(indexes) > 1 else ())
+                continue
+            answered = sorted(each.index for each in result.resultOrException)
+            if answered != indexes:
+                raise ValueError(f"{len(answered)} results for {len(indexes)} entries, or others")
+            for each in result.resultOrException:
+                if each.HasField("exception"):
+                    error = inner_error(each.exception, place.server)
+                    failures.append((each.index, place, error))
+                    if len(indexes) > 1 and self._is_refused_with_others(each.index, error):
+                        self._refused.add(each.index)
+                    continue
+                row, at = result_row(each.result, answer.frame, at)
+                has_value = row is not None or not has_nonce(self._entries[each.index])
+                if not has_value and each.index not in self._lost:  # or it may be gone by now
+                    raise ValueError("an increment or append without its new value")
+                rows[each.index] = row
+        return rows, failures
 
     def _try_again(self) -> list[int]:
         """Does what the failures ask for, and returns the entries to send again."""
@@ -369,7 +401,8 @@ class Multi:
             remedy = remedy_for(error)
             if place is not None and not is_untouched(error):
                 self._lost[index] = place
-            if remedy is Remedy.FAIL and index in self._refused and index not in self._alone:
+            is_alone = index in self._alone or not isinstance(error, RemoteError)
+            if remedy is Remedy.FAIL and index in self._refused and not is_alone:
                 alone.append(index)
                 continue
             if remedy is Remedy.FAIL:

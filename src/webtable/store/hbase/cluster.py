@@ -34,7 +34,6 @@ from webtable.store.hbase.retry import (
     forgotten,
     is_untouched,
     remedy_for,
-    translate,
 )
 from webtable.store.hbase.tls import make_context
 from webtable.store.hbase.wire import (
@@ -50,6 +49,7 @@ from webtable.store.model import Row
 __all__ = ["ADMIN", "CLIENT", "HBCK", "Cluster", "Connections", "RegionCall", "address_region"]
 
 M = TypeVar("M", bound=Response)
+T = TypeVar("T")
 
 CLIENT = "ClientService"
 ADMIN = "AdminService"
@@ -69,7 +69,6 @@ class RegionCall(NamedTuple, Generic[M]):
         kind: what reads the response.
         after: where it is not None, region and request are the one action of a batch, and this
             is what follows it.
-        inspect: raises an `RpcError` where a response carries one inside.
         once: whether it carries a nonce: a server that may have done it already must be the one
             that is asked again.
     """
@@ -82,7 +81,6 @@ class RegionCall(NamedTuple, Generic[M]):
     cells: bytes = b""
     service: str = CLIENT
     after: bytes | None = None
-    inspect: Callable[[M, Server], None] | None = None
     once: bool = False
 
 
@@ -217,8 +215,14 @@ class Cluster:
         """Returns a number by which a server knows a call that is sent again."""
         return next(self._nonces)
 
-    def call_region(self, call: RegionCall[M], attempts: Attempts) -> Answer[M]:
+    def call_region(
+        self, call: RegionCall[M], read: Callable[[Answer[M], Server], T], attempts: Attempts
+    ) -> T:
         """Calls the server that has a row, wherever it may go meanwhile.
+
+        Args:
+            read: makes of the answer, which a server gave, what is returned. It raises an
+                `RpcError` where there is one inside, or the answer is not one to this call.
 
         Raises:
             WebTableError: it could not be done.
@@ -235,9 +239,7 @@ class Cluster:
                 request = _addressed(call, place)
                 timeout = deadline.attempt()  # to connect may have taken most of it
                 answer = connection.call(call.method, request, call.kind, timeout, call.cells)
-                if call.inspect is not None:
-                    call.inspect(answer.message, place.server)
-                return answer
+                return read(answer, place.server)
             except RpcError as exc:
                 if place is not None and not is_untouched(exc):
                     lost = place
@@ -266,11 +268,11 @@ class Cluster:
                 attempts = self.attempts(table, started=started)
                 self.recover(place, exc, attempts)
         call = RegionCall(full, row, "Get", sized(b"\x12", message), AsBytes)
-        answer = self.call_region(call, attempts)
-        try:
+
+        def read(answer: Answer[AsBytes], _: Server) -> Row | None:
             return answered_row(answer.message, answer.frame, answer.block_at)
-        except RpcError as exc:
-            raise translate(exc, table) from exc
+
+        return self.call_region(call, read, attempts)
 
     def recover(self, place: Place | None, error: RpcError, attempts: Attempts) -> Remedy:
         """Does what the failure of a call to a region asks for, and waits where it says so.
@@ -278,6 +280,8 @@ class Cluster:
         Raises:
             WebTableError: there is no remedy, or no time left for it.
         """
+        if place is not None and error.server is None:
+            error.server = place.server  # who reads an answer does not know whose it is
         remedy = attempts.failed(error, on_the_way=place is None)
         if remedy is Remedy.RELOCATE and place is not None:
             self.regions.failed(place, error, attempts.deadline)

@@ -140,13 +140,15 @@ class _StepsCall:
                 lost.update(self.indexes)
             return
         results = response.regionActionResult
-        for index, result in zip(self.indexes, results, strict=False):
+        if len(results) != len(self.indexes):
+            lost.update(self.indexes)  # an answer to something else
+            return
+        for index, result in zip(self.indexes, results, strict=True):
             error = _error_of(result, self._server)
-            if error is None:
+            if error is None and result.HasField("processed"):
                 outcomes[index] = CheckResult(result.processed)
-            elif not is_untouched(error):
+            elif error is None or not is_untouched(error):
                 lost.add(index)
-        lost.update(self.indexes[len(results) :])
 
 
 def _cut(

@@ -26,9 +26,9 @@ from webtable.store.hbase.messages import (
 )
 from webtable.store.hbase.parallel import scan_rows, scans_rows
 from webtable.store.hbase.proto import client_pb2
-from webtable.store.hbase.retry import Attempts, translate
+from webtable.store.hbase.retry import Attempts
 from webtable.store.hbase.scanner import ScanJob
-from webtable.store.hbase.wire import AsBytes, RpcError, Server, inner_error
+from webtable.store.hbase.wire import AsBytes, NotHBase, Server, inner_error
 from webtable.store.hbase.writer import BulkWriter
 from webtable.store.model import Row
 from webtable.store.mutation import (
@@ -135,10 +135,7 @@ class HBaseEngine(Engine):
         if len(mutations) > 1:
             step = _Step(table, row, mutations, durability)
             return self._take_step(step, attempts).row
-        answer = self._mutate(_Step(table, row, mutations, durability), attempts)
-        changed = _row(answer, table)
-        _check_answered(table, mutations, changed, attempts.lost)
-        return changed
+        return self._mutate(_Step(table, row, mutations, durability), attempts).row
 
     def check_and_mutate(
         self,
@@ -160,12 +157,13 @@ class HBaseEngine(Engine):
         step = _Step(table, row, mutations, durability, check)
         if len(mutations) == 1 and not has_nonce(mutations[0]):
             # A lighter call than that of several mutations, for the server above all.
-            result = CheckResult(_was_processed(self._mutate(step, attempts), table))
+            result = self._mutate(step, attempts)
         else:
             result = self._take_step(step, attempts)
         if not result.success and attempts.maybe_applied:
             if check.unique and self._has_put(table, row, check.column, mutations):
-                _check_answered(table, mutations, None, attempts.lost)
+                if any(map(has_nonce, mutations)):
+                    raise _no_answer(table, row)
                 return CheckResult(True)
             raise _unknown(table, row)
         return result
@@ -197,7 +195,7 @@ class HBaseEngine(Engine):
         puts = [each.values[column] for each in mutations if _puts(each, column)]
         return stored is not None and stored in puts
 
-    def _mutate(self, step: _Step, attempts: Attempts) -> Answer[AsBytes]:
+    def _mutate(self, step: _Step, attempts: Attempts) -> CheckResult:
         """Makes the only mutation of a step."""
         (mutation,) = step.mutations
         parts: list[bytes] = []
@@ -215,7 +213,15 @@ class HBaseEngine(Engine):
             cells=b"".join(parts),
             once=has_nonce(mutation),
         )
-        return self._cluster.call_region(call, attempts)
+
+        def read(answer: Answer[AsBytes], _: Server) -> CheckResult:
+            if not has_nonce(mutation):
+                return CheckResult(was_processed(answer))
+            row = answered_row(answer.message, answer.frame, answer.block_at)
+            _check_answered(step, row, attempts.lost)
+            return CheckResult(True, row)
+
+        return self._cluster.call_region(call, read, attempts)
 
     def _take_step(self, step: _Step, attempts: Attempts) -> CheckResult:
         action = b"\x10\x01"  # atomic
@@ -235,20 +241,28 @@ class HBaseEngine(Engine):
             client_pb2.MultiResponse,
             cells=b"".join(parts),
             after=b"\x10" + self._nonce_group,
-            inspect=_raise_inner,
             once=any(map(has_nonce, step.mutations)),
         )
-        answer = self._cluster.call_region(call, attempts)
-        result = answer.message.regionActionResult[0]
-        row = None
-        for each in result.resultOrException:
-            row = row or _result(each.result, answer, step.table)
-        if step.check is None or result.processed:
-            _check_answered(step.table, step.mutations, row, attempts.lost)
+
+        def read(answer: Answer[client_pb2.MultiResponse], server: Server) -> CheckResult:
+            result = _only_result(answer.message, server)
+            if not result.processed and step.check is None:
+                raise NotHBase(
+                    "a step without a condition was not made", server, maybe_applied=True
+                )
+            row = None
+            for each in result.resultOrException:
+                row = row or result_row(each.result, answer.frame, answer.block_at)[0]
+            if result.processed:
+                _check_answered(step, row, attempts.lost)
+            return CheckResult(result.processed, row)
+
+        made = self._cluster.call_region(call, read, attempts)
+        row = made.row
         if row is not None:
             # They come in the order of the mutations.
             row.raw_cells = sorted(row.raw_cells, key=lambda cell: cell[0].partition(b":"))
-        return CheckResult(result.processed, row and _one_cell_a_column(row))
+        return CheckResult(made.success, row and _one_cell_a_column(row))
 
     def commit(
         self, writes: Sequence[tuple[str, Write]], durability: Durability
@@ -327,27 +341,34 @@ def _puts(mutation: Mutation, column: bytes) -> TypeGuard[Put]:
     return isinstance(mutation, Put) and column in mutation.values
 
 
-def _check_answered(table: str, mutations: Sequence[Mutation], row: Row | None, lost: int) -> None:
-    """Makes sure that the answer to a call which was sent again is that of its own write.
+def _check_answered(step: _Step, row: Row | None, lost: int) -> None:
+    """Makes sure that an answer has the new values, and of a call sent again those of its write.
 
     What a server has done before it does not do again, but looks up what it gave then. That is
     gone when newer versions have been flushed meanwhile. And each resend moves the moment that the
     next one looks at, so after two lost answers the third may show the doing of others.
 
     Raises:
-        Timeout: it may not be.
+        Timeout: it may be another's.
+        NotHBase: it was not sent again, and has not all of the values.
     """
-    if not lost:
-        return
-    for mutation in mutations:
+    for mutation in step.mutations:
         if isinstance(mutation, Increment | Append):
             columns = mutation.amounts if isinstance(mutation, Increment) else mutation.values
-            if lost > 1 or row is None or any(row.value(column) is None for column in columns):
-                raise Timeout(
-                    f"the increment or append to row {mutation.row!r:.80} of table '{table}' was "
-                    "made, but its answer was lost and cannot be had again",
-                    hint="do not make it again; read the row",
-                )
+            is_whole = row is not None and all(row.value(column) is not None for column in columns)
+            if lost > 1 or (lost and not is_whole):
+                raise _no_answer(step.table, step.row)
+            if not is_whole:
+                text = "an increment or append without its new value"
+                raise NotHBase(text, None, maybe_applied=True)
+
+
+def _no_answer(table: str, row: bytes) -> Timeout:
+    return Timeout(
+        f"the increment or append to row {row!r:.80} of table '{table}' was made, but its answer "
+        "was lost and cannot be had again",
+        hint="do not make it again; read the row",
+    )
 
 
 def _one_cell_a_column(row: Row) -> Row:
@@ -359,33 +380,23 @@ def _one_cell_a_column(row: Row) -> Row:
     return row if len(kept) == len(row.raw_cells) else Row(row.key, list(kept.values()))
 
 
-def _row(answer: Answer[AsBytes], table: str) -> Row | None:
-    try:
-        return answered_row(answer.message, answer.frame, answer.block_at)
-    except RpcError as exc:
-        raise translate(exc, table) from exc
+def _only_result(
+    response: client_pb2.MultiResponse, server: Server
+) -> client_pb2.RegionActionResult:
+    """Returns the result of the only action of a call.
 
-
-def _was_processed(answer: Answer[AsBytes], table: str) -> bool:
-    try:
-        return was_processed(answer)
-    except RpcError as exc:
-        raise translate(exc, table) from exc
-
-
-def _result(
-    result: client_pb2.Result, answer: Answer[client_pb2.MultiResponse], table: str
-) -> Row | None:
-    try:
-        return result_row(result, answer.frame, answer.block_at)[0]
-    except RpcError as exc:
-        raise translate(exc, table) from exc
-
-
-def _raise_inner(response: client_pb2.MultiResponse, server: Server) -> None:
+    Raises:
+        RemoteError: it is an error.
+        NotHBase: there is none, or more, or it does not say whether the action was made.
+    """
     for result in response.regionActionResult:
         if result.HasField("exception"):
             raise inner_error(result.exception, server)
         for each in result.resultOrException:
             if each.HasField("exception"):
                 raise inner_error(each.exception, server)
+    count = len(response.regionActionResult)
+    if count != 1 or not response.regionActionResult[0].HasField("processed"):
+        text = f"{count} results of one step, or no word on whether it was made"
+        raise NotHBase(text, server, maybe_applied=True)
+    return response.regionActionResult[0]

@@ -23,9 +23,9 @@ __all__ = [
     "action_field",
     "answered_row",
     "condition_bytes",
+    "done_entries",
     "get_bytes",
     "has_nonce",
-    "is_all_done",
     "mutation_bytes",
     "region_field",
     "result_row",
@@ -42,8 +42,8 @@ else:
 
 action_field = requests.action_field
 condition_bytes = requests.condition_bytes
+done_entries = requests.done_entries
 get_bytes = requests.get_bytes
-is_all_done = requests.is_all_done
 mutation_bytes = requests.mutation_bytes
 region_field = requests.region_field
 sized = requests.sized
@@ -90,12 +90,17 @@ def answered_row(message: bytes, frame: bytes, at: int) -> Row | None:
 
 
 def was_processed(answer: Answer[AsBytes]) -> bool:
-    """Whether the answer to a mutation says that its condition held.
+    """Whether a put or delete was made: without a condition it always is.
 
     Raises:
-        NotHBase: it is unreadable.
+        NotHBase: the answer is unreadable, or does not say it.
     """
-    return answer.message == _PROCESSED or _response(answer.message).processed
+    if answer.message == _PROCESSED:
+        return True
+    response = _response(answer.message)
+    if not response.HasField("processed"):
+        raise NotHBase("no word on whether the write was made", None, maybe_applied=True)
+    return response.processed
 
 
 def _response(message: bytes) -> client_pb2.MutateResponse:

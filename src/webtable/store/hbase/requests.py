@@ -37,8 +37,8 @@ __all__ = [
     "cells_in_result",
     "column_fields",
     "condition_bytes",
+    "done_entries",
     "get_bytes",
-    "is_all_done",
     "mutation_bytes",
     "region_field",
     "sized",
@@ -211,8 +211,12 @@ def cells_in_result(answer: bytes) -> int:
     return -1
 
 
-def is_all_done(answer: bytes) -> bool:
-    """Whether the answer to a batch says of each entry that it is done, and nothing more."""
+def done_entries(answer: bytes) -> list[list[int]] | None:
+    """Returns the entries that the answer to a batch says are done, those of each region.
+
+    None where it says something else or more, and must be read in full.
+    """
+    regions: list[list[int]] = []
     at, size = 0, len(answer)
     while at + 1 < size:
         # One region's results, or what the server says of its load, which is of no use here.
@@ -221,7 +225,7 @@ def is_all_done(answer: bytes) -> bool:
         while True:
             at += 1
             if at >= size or shift > 28:
-                return False
+                return None
             byte = answer[at]
             piece = byte & 0x7F
             length |= piece << shift
@@ -231,27 +235,35 @@ def is_all_done(answer: bytes) -> bool:
         at += 1
         end = at + length
         if end > size or (tag != 0x0A and tag != 0x1A):
-            return False
-        while tag == 0x0A and at < end:
-            # 0a size, then 08 index 12 00: an entry and its empty result
-            if at + 4 > end or answer[at] != 0x0A:
-                return False
-            entry_end = at + 2 + answer[at + 1]
-            if (
-                answer[at + 1] < 4
-                or entry_end > end
-                or answer[at + 2] != 0x08
-                or answer[entry_end - 2] != 0x12
-                or answer[entry_end - 1] != 0
-                or answer[entry_end - 3] >= 0x80
-            ):
-                return False
-            for middle in range(at + 3, entry_end - 3):
-                if answer[middle] < 0x80:
-                    return False
-            at = entry_end
+            return None
+        if tag == 0x0A:
+            entries: list[int] = []
+            while at < end:
+                # 0a size, then 08 index 12 00: an entry and its empty result
+                if at + 4 > end or answer[at] != 0x0A:
+                    return None
+                entry_end = at + 2 + answer[at + 1]
+                if (
+                    answer[at + 1] < 4
+                    or answer[at + 1] > 8
+                    or entry_end > end
+                    or answer[at + 2] != 0x08
+                    or answer[entry_end - 2] != 0x12
+                    or answer[entry_end - 1] != 0
+                    or answer[entry_end - 3] >= 0x80
+                ):
+                    return None
+                index = answer[entry_end - 3]
+                for middle in range(entry_end - 4, at + 2, -1):
+                    if answer[middle] < 0x80:
+                        return None
+                    piece = answer[middle] & 0x7F
+                    index = index << 7 | piece
+                entries.append(index)
+                at = entry_end
+            regions.append(entries)
         at = end
-    return at == size
+    return regions if at == size else None
 
 
 def column_fields(tag: bytes, columns: Iterable[bytes]) -> bytes:

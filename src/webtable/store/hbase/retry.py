@@ -308,7 +308,7 @@ def _translate(error: RpcError, table: str) -> WebTableError:
         )
     if isinstance(error, NotHBase):
         return ServerUnavailable(
-            f"{error.server} does not answer as HBase does: {error}",
+            f"{error.server or 'the cluster'} does not answer as HBase does: {error}",
             hint="check host and port: ZooKeeper's for hbase://, a master's for hbase+masters://",
         )
     # Who wants TLS hangs up on who does not; so does a server that ends.
