@@ -15,10 +15,11 @@ from webtable.store.hbase.meta import MetaTable
 from webtable.store.hbase.names import Names
 from webtable.store.hbase.proto import base_pb2, client_pb2
 from webtable.store.hbase.regions import RegionCache
-from webtable.store.hbase.retry import Deadline
-from webtable.store.hbase.wire import ConnectionLost, RemoteError, Server
+from webtable.store.hbase.retry import Deadline, translate
+from webtable.store.hbase.wire import ConnectionLost, NotHBase, RemoteError, Server
 
 M = TypeVar("M", bound=Message)
+META_SERVER = Server("meta", 16020)
 NSRE = "org.apache.hadoop.hbase.NotServingRegionException"
 
 
@@ -29,6 +30,7 @@ class MetaServer:
         self.rows: dict[bytes, dict[bytes, bytes]] = {}
         self.calls: list[str] = []
         self.is_slow = False
+        self.most_bytes: int | None = None  # of the cells of an answer
         self._searching = client_pb2.ScanRequest()
 
     def add_region(
@@ -64,7 +66,7 @@ class MetaServer:
 
     def __call__(
         self, method: str, request: Message, kind: type[M], deadline: Deadline
-    ) -> Answer[M]:
+    ) -> tuple[Answer[M], Server]:
         self.calls.append(method)
         if isinstance(request, client_pb2.GetRequest):
             values = self.rows.get(request.get.row, {})
@@ -104,12 +106,12 @@ class MetaServer:
 
     def _answer(
         self, message: Message, kind: type[M], rows: list[tuple[bytes, dict[bytes, bytes]]]
-    ) -> Answer[M]:
+    ) -> tuple[Answer[M], Server]:
         parts: list[bytes] = []
         for key, values in rows:
             encode_cells(parts, key, values.items(), 1)
         assert isinstance(message, kind)
-        return Answer(message, b"".join(parts), 0)
+        return Answer(message, b"".join(parts)[: self.most_bytes], 0), META_SERVER
 
 
 def _meta_order(key: bytes) -> tuple[bytes, bytes, bytes]:
@@ -276,3 +278,26 @@ def test_a_server_that_searches_long_is_asked_again(server: MetaServer, cache: R
     assert cache.locate_before(b"t", b"g", DEADLINE).start == b""
     assert server.calls == ["Scan", "Scan"]
     assert cache.known_tables(DEADLINE) == ["t"]
+
+
+def test_an_unreadable_answer_names_the_server_of_the_meta_table(
+    server: MetaServer, cache: RegionCache
+) -> None:
+    server.add_table(b"t")
+    server.most_bytes = 20
+    with pytest.raises(NotHBase, match="unreadable cells") as caught:
+        cache.locate(b"t", b"a", DEADLINE)
+    assert caught.value.server == META_SERVER
+    assert str(translate(caught.value)).startswith("meta:16020 does not answer as HBase does: ")
+
+
+def test_unreadable_rows_of_the_meta_table(server: MetaServer, cache: RegionCache) -> None:
+    server.add_table(b"t")
+    server.rows[b"t"] = {b"table:state": b"\xff"}
+    with pytest.raises(NotHBase, match="row b't' of the meta table is unreadable") as caught:
+        MetaTable(server).table_state(b"t", DEADLINE)
+    assert str(translate(caught.value)).startswith("the cluster does not answer as HBase does: ")
+    (name,) = (row for row in server.rows if row != b"t")
+    server.rows[name][b"info:regioninfo"] = b"PBUF\xff"
+    with pytest.raises(NotHBase, match="of the meta table is unreadable"):
+        cache.locate(b"t", b"a", DEADLINE)

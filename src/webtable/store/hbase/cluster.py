@@ -364,7 +364,7 @@ class Cluster:
 
     def _call_meta(
         self, method: str, request: Message, kind: type[M], deadline: Deadline
-    ) -> Answer[M]:
+    ) -> tuple[Answer[M], Server]:
         server = self._meta_server
         try:
             if server is None:
@@ -372,7 +372,7 @@ class Cluster:
                     server = self._meta_server or self._registry.meta_server(deadline.attempt())
                     self._meta_server = server
             connection = self.connections.to(server, CLIENT, deadline.attempt())
-            return connection.call(method, request, kind, deadline.attempt())
+            return connection.call(method, request, kind, deadline.attempt()), server
         except RpcError:
             if self._meta_server == server:
                 self._meta_server = None

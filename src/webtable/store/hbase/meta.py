@@ -18,7 +18,7 @@ from webtable.store.hbase.retry import Deadline
 from webtable.store.hbase.wire import NotHBase, Server
 from webtable.store.model import Row
 
-__all__ = ["META", "META_REGION", "MetaTable", "Place"]
+__all__ = ["META", "META_REGION", "MetaTable", "Place", "unreadable_row"]
 
 M = TypeVar("M", bound=Message)
 
@@ -67,11 +67,11 @@ class Place(NamedTuple):
 
 
 class CallMeta(Protocol):
-    """Calls the server that has the meta table."""
+    """Calls the server that has the meta table; returns its answer, and which one it is."""
 
     def __call__(
         self, method: str, request: Message, kind: type[M], deadline: Deadline
-    ) -> Answer[M]: ...
+    ) -> tuple[Answer[M], Server]: ...
 
 
 class MetaTable:
@@ -111,12 +111,15 @@ class MetaTable:
         request.region.value = META_REGION
         request.get.row = table
         request.get.column.add(family=b"table", qualifier=[b"state"])
-        answer = self._call("Get", request, client_pb2.GetResponse, deadline)
+        answer, server = self._call("Get", request, client_pb2.GetResponse, deadline)
         count = answer.message.result.associated_cell_count
-        for row in _cut_rows(answer, [count]):
+        for row in _cut_rows(answer, [count], server):
             state = row.value(b"table:state")
             if state:
-                return base_pb2.TableState.FromString(state).state
+                try:
+                    return base_pb2.TableState.FromString(state).state
+                except DecodeError as exc:
+                    raise unreadable_row(row) from exc
         return None
 
     def tables(self, deadline: Deadline) -> list[bytes]:
@@ -162,9 +165,9 @@ class MetaTable:
         while True:
             request.number_of_rows = page_rows - len(rows)
             request.client_handles_partials = request.client_handles_heartbeats = True
-            answer = self._call("Scan", request, client_pb2.ScanResponse, deadline)
+            answer, server = self._call("Scan", request, client_pb2.ScanResponse, deadline)
             response = answer.message
-            rows += _cut_rows(answer, response.cells_per_result)
+            rows += _cut_rows(answer, response.cells_per_result, server)
             is_over = response.HasField("more_results") and not response.more_results
             if is_over or not response.more_results_in_region or len(rows) >= page_rows:
                 return rows
@@ -173,11 +176,16 @@ class MetaTable:
             request = client_pb2.ScanRequest(scanner_id=response.scanner_id, next_call_seq=sequence)
 
 
-def _cut_rows(answer: Answer[M], counts: Sequence[int]) -> list[Row]:
+def unreadable_row(row: Row) -> NotHBase:
+    """Returns the error for a row that is not as HBase writes them, whichever server gave it."""
+    return NotHBase(f"row {row.key!r:.200} of the meta table is unreadable", None)
+
+
+def _cut_rows(answer: Answer[M], counts: Sequence[int], server: Server) -> list[Row]:
     try:
         return cut_rows(answer.frame, answer.block_at, counts)
     except ValueError as exc:
-        raise NotHBase(f"unreadable cells: {exc}", None) from exc
+        raise NotHBase(f"unreadable cells: {exc}", server) from exc
 
 
 def _scan(start: bytes, stop: bytes) -> client_pb2.Scan:
@@ -194,7 +202,7 @@ def _place(row: Row) -> Place | None:
         host, _, port = server.decode().rpartition(":")
         where = Server(host, int(port))
     except (DecodeError, ValueError) as exc:
-        raise NotHBase(f"row {row.key!r:.200} of the meta table is unreadable", None) from exc
+        raise unreadable_row(row) from exc
     if region.offline or region.split:
         return None  # the parent of a split; its daughters have rows of their own
     namespace, name = region.table_name.namespace, region.table_name.qualifier

@@ -13,11 +13,11 @@ from google.protobuf.message import DecodeError
 
 from webtable.errors import NotFound, TableNotFound
 from webtable.store.admin import region_name
-from webtable.store.hbase.meta import Place
+from webtable.store.hbase.meta import Place, unreadable_row
 from webtable.store.hbase.proto import base_pb2, client_pb2, status_pb2
 from webtable.store.hbase.retry import Attempts
 from webtable.store.hbase.tables import TableWork
-from webtable.store.hbase.wire import NotHBase, Server
+from webtable.store.hbase.wire import Server
 from webtable.store.load import CompactionState, Region
 from webtable.store.model import Row
 
@@ -188,7 +188,7 @@ def _parsed(rows: Iterator[Row]) -> Iterator[RegionRow]:
             region = base_pb2.RegionInfo.FromString(info.removeprefix(b"PBUF"))
             server = _server(row)
         except (DecodeError, ValueError) as exc:
-            raise NotHBase(f"row {row.key!r:.200} of the meta table is unreadable", None) from exc
+            raise unreadable_row(row) from exc
         if region.split or region.offline:
             continue  # the parent of a split; its daughters have rows of their own
         state = (row.value(b"info:state") or b"OPEN").decode("ascii", "replace")
