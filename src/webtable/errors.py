@@ -260,7 +260,7 @@ class ServerUnavailable(RetryableError):
 
 
 class Timeout(RetryableError):
-    """The call did not finish within its time-out; whether it took effect is not known."""
+    """The call did not finish within its time-out; a write may have taken effect or not."""
 
     code = "timeout"
 

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from webtable.errors import WebTableError
+from webtable.errors import BatchError, RegionBusy, Timeout, WebTableError
 from webtable.store.hbase.cluster import CLIENT, Connections
 from webtable.store.hbase.engine import HBaseEngine
 from webtable.store.hbase.location import parse_location
@@ -17,7 +17,7 @@ from webtable.store.hbase.proto import client_pb2
 from webtable.store.hbase.retry import Deadline
 from webtable.store.hbase.wire import NotTrusted, Server
 from webtable.store.mutation import Check, Conditional, Put
-from webtable.store.scan import Get
+from webtable.store.scan import Get, Scan
 
 from .played import played
 from .servers import Peer, Request, listening
@@ -65,6 +65,10 @@ def get(engine: HBaseEngine) -> object:
 
 def get_many(engine: HBaseEngine) -> object:
     return engine.get_many("t", [Get(b"r"), Get(b"s")])
+
+
+def scan(engine: HBaseEngine) -> object:
+    return list(engine.scan("t", Scan()))
 
 
 def put(engine: HBaseEngine) -> object:
@@ -127,6 +131,43 @@ def test_who_waited_for_another_to_connect_has_less_time_for_it(
             assert isinstance(attempt.exception(LIMIT), NotTrusted)
     assert len(allowed) == 2
     assert allowed[1] <= TIMEOUT - 0.4 < allowed[0]
+
+
+def test_only_writes_may_have_taken_effect() -> None:
+    def run(operation: Callable[[HBaseEngine], object]) -> str | None:
+        with played(Silence(), TIMEOUT) as (cluster, _):
+            with pytest.raises(WebTableError) as caught:
+                operation(HBaseEngine(cluster))
+            error = caught.value
+            first = error.exceptions[0] if isinstance(error, BatchError) else error
+            assert isinstance(first, Timeout)
+            return first.hint
+
+    reads, writes = (get, get_many, scan), (put, put_many)
+    with ThreadPoolExecutor(len(reads) + len(writes)) as pool:
+        hints = list(pool.map(run, (*reads, *writes)))
+    assert hints[: len(reads)] == ["try again"] * len(reads)
+    unknown = "try again; whether it took effect is not known"
+    assert hints[len(reads) :] == [unknown] * len(writes)
+
+
+def test_a_write_whose_fate_cannot_be_read_may_have_taken_effect() -> None:
+    mutates: list[int] = []
+
+    def reply(peer: Peer, request: Request) -> None:
+        if request.header.method_name == "Get":
+            peer.refuse(request.header.call_id, "org.apache.hadoop.hbase.RegionTooBusyException")
+            return
+        mutates.append(request.header.call_id)
+        if len(mutates) == 1:
+            raise OSError("gone, with the answer")
+        peer.answer(request.header.call_id, client_pb2.MutateResponse(processed=False))
+
+    check = Check.equal(b"f:q", b"u", unique=True)
+    puts = [Put(b"r", {b"f:q": b"v"})]
+    with played(reply, TIMEOUT) as (cluster, _), pytest.raises(RegionBusy) as caught:
+        HBaseEngine(cluster).check_and_mutate("t", b"r", check, puts, "wal")
+    assert caught.value.maybe_applied
 
 
 def test_a_get_that_is_silent_at_first_ends_in_its_time() -> None:

@@ -60,7 +60,9 @@ def test_what_fails_in_a_batch_is_named_and_the_rest_is_done(
     assert caught.value.positions == (1, 3, 6)
     kinds = [type(error) for error in caught.value.exceptions]
     assert kinds == [FamilyNotFound, InvalidRequest, InvalidRequest]
-    assert "not a long" in str(caught.value.exceptions[2])
+    refused = str(caught.value.exceptions[2])
+    assert f"column b'f:text' of row b'4' of table '{table}' is not a counter" in refused
+    assert "its value has 3 bytes, not 8" in refused
     assert [row.key for row in engine.scan(table, Scan())] == [b"0", b"2", b"4"]
 
 
@@ -129,9 +131,11 @@ def test_one_step_with_everything(engine: HBaseEngine, new_table: NewTable) -> N
 
 def test_a_cell_that_is_too_large_is_refused(engine: HBaseEngine, new_table: NewTable) -> None:
     table = new_table()
-    put = Put(b"r", {b"f:v": b"x" * (10 << 20)})
-    with pytest.raises(InvalidRequest, match="exceeds limit of 10485760 bytes"):
+    put = Put(b"r", {b"f:u": b"y", b"f:v": b"x" * (10 << 20)})
+    with pytest.raises(InvalidRequest, match="and the server takes 10,485,760") as caught:
         engine.mutate_row(table, b"r", [put], "wal")
+    assert f"column b'f:v' of row b'r' of table '{table}' is too large" in str(caught.value)
+    assert "hbase.server.keyvalue.maxsize" in (caught.value.hint or "")
 
 
 @pytest.mark.parametrize("is_in_order", [False, True])
@@ -143,25 +147,26 @@ def test_a_cell_that_is_too_large_fails_alone(
     keys = [b"%04d" % number for number in range(1_000)]
     mutations: list[Mutation] = [Put(key, {b"f:v": key}) for key in keys]
     mutations[600] = Put(b"0600", {b"f:v": b"x" * (11 << 20)})
-    mutations[601] = Increment(b"0601", {b"f:n": 1})
+    expected = {key: key for key in keys if key != b"0600"}
     if is_in_order:
-        mutations += [
-            Put(b"0600", {b"f:v": b"late"}),
-            Delete(b"0599"),
-            Put(b"0601", {b"f:v": b"late"}),
-        ]
+        mutations += [Put(b"0600", {b"f:v": b"late"}), Delete(b"0599")]
+        expected[b"0600"] = b"late"
+        del expected[b"0599"]
     with pytest.raises(BatchError) as caught:
         engine.mutate_many(table, mutations, "wal")
     assert caught.value.positions == (600,)
-    found = {row.key: row.values() for row in engine.scan(table, Scan())}
-    expected = {key: {b"f:v": key} for key in keys}
-    del expected[b"0600"]
-    expected[b"0601"] = {b"f:n": (1).to_bytes(8, "big")}
-    if is_in_order:
-        expected[b"0600"] = {b"f:v": b"late"}
-        del expected[b"0599"]
-        expected[b"0601"][b"f:v"] = b"late"
-    assert found == expected
+    assert {row.key: row.value(b"f:v") for row in engine.scan(table, Scan())} == expected
+
+
+def test_a_column_that_is_not_a_counter_is_named(engine: HBaseEngine, new_table: NewTable) -> None:
+    table = new_table()
+    engine.mutate_row(table, b"r", [Put(b"r", {b"f:text": b"a"})], "wal")
+    one: list[Mutation] = [Increment(b"r", {b"f:text": 1})]
+    with pytest.raises(InvalidRequest, match=r"column b'f:text' of row b'r' .* is not a counter"):
+        engine.mutate_row(table, b"r", one, "wal")
+    two: list[Mutation] = [Put(b"r", {b"f:q": b"v"}), Increment(b"r", {b"f:n": 1, b"f:text": 1})]
+    with pytest.raises(InvalidRequest, match="one of the columns b'f:n', b'f:text' of row b'r'"):
+        engine.mutate_row(table, b"r", two, "wal")
 
 
 def test_a_disabled_table_says_so(engine: HBaseEngine, new_table: NewTable) -> None:

@@ -433,4 +433,11 @@ class Multi:
         return together and error.java_class != "NoSuchColumnFamilyException"
 
     def _given_up(self, index: int, error: RpcError) -> WebTableError:
-        return translate(error, self._shown, maybe_applied=index in self._lost)
+        entry = self._entries[index]
+        return translate(
+            error,
+            self._shown,
+            maybe_applied=index in self._lost,
+            is_write=not self._are_reads,
+            mutations=() if isinstance(entry, Get) else (entry,),
+        )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import ClassVar, NamedTuple, TypeGuard
 
-from webtable.errors import InvalidRequest, ReadOnly, Timeout, WebTableError
+from webtable.errors import InvalidRequest, ReadOnly, RetryableError, Timeout, WebTableError
 from webtable.store.engine import Capabilities, Engine, Writer
 from webtable.store.hbase.admin import HBaseAdmin
 from webtable.store.hbase.batch import Multi
@@ -131,7 +131,7 @@ class HBaseEngine(Engine):
     ) -> Row | None:
         """Makes mutations of one row as one step; see `Engine.mutate_row`."""
         self._check_writable()
-        attempts = self._cluster.attempts(table)
+        attempts = self._writing(table, mutations)
         if len(mutations) > 1:
             step = _Step(table, row, mutations, durability)
             return self._take_step(step, attempts).row
@@ -153,7 +153,7 @@ class HBaseEngine(Engine):
                 is `unique` and the value that it put is still there.
         """
         self._check_writable()
-        attempts = self._cluster.attempts(table)
+        attempts = self._writing(table, mutations)
         step = _Step(table, row, mutations, durability, check)
         if len(mutations) == 1 and not has_nonce(mutations[0]):
             # A lighter call than that of several mutations, for the server above all.
@@ -189,8 +189,12 @@ class HBaseEngine(Engine):
     def _has_put(
         self, table: str, row: bytes, column: bytes, mutations: Sequence[Mutation]
     ) -> bool:
-        """Whether a column has the value that the mutations put there."""
-        found = self.get(table, Get(row, (column,)))
+        """Whether a column has the value that the mutations put there, their answer being lost."""
+        try:
+            found = self.get(table, Get(row, (column,)))
+        except RetryableError as error:
+            error.maybe_applied = True  # they, whatever became of the read
+            raise
         stored = found.value(column) if found is not None else None
         puts = [each.values[column] for each in mutations if _puts(each, column)]
         return stored is not None and stored in puts
@@ -307,6 +311,11 @@ class HBaseEngine(Engine):
     def close(self) -> None:
         """Closes all connections; calls under way fail."""
         self._cluster.close()
+
+    def _writing(self, table: str, mutations: Sequence[Mutation]) -> Attempts:
+        attempts = self._cluster.attempts(table)
+        attempts.is_write, attempts.mutations = True, mutations
+        return attempts
 
     def _check_writable(self) -> None:
         if self._read_only:

@@ -63,7 +63,9 @@ class Work:
             )
 
     def _attempts(self, table: str = "") -> Attempts:
-        return self._cluster.attempts(table, PROCEDURE_FACTOR)
+        attempts = self._cluster.attempts(table, PROCEDURE_FACTOR)
+        attempts.is_write = True
+        return attempts
 
     def _ask(self, question: Callable[[Attempts], T], table: str = "") -> T:
         """Returns the answer to a question, asked again as long as servers fail."""

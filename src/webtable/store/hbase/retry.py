@@ -11,7 +11,7 @@ import functools
 import random
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import Enum
 
 from webtable.errors import (
@@ -29,6 +29,7 @@ from webtable.errors import (
     Timeout,
     WebTableError,
 )
+from webtable.store.hbase.refusals import refusal_of
 from webtable.store.hbase.registry import RegistryUnavailable
 from webtable.store.hbase.wire import (
     CallTimedOut,
@@ -39,6 +40,7 @@ from webtable.store.hbase.wire import (
     RemoteError,
     RpcError,
 )
+from webtable.store.mutation import Mutation
 
 __all__ = [
     "Attempts",
@@ -192,11 +194,15 @@ class Attempts:
         lost: how many calls failed that may have taken effect nevertheless.
         is_patient: whether to wait for servers that are gone until the time is up: work is under
             way in the cluster, and somebody will take over.
+        is_write: whether it is to change something.
+        mutations: those of one row that it is to make together, for errors to name them.
     """
 
     # Of the class until something fails, which is rare; each call makes an object of it.
     lost = 0
     is_patient = False
+    is_write = False
+    mutations: Sequence[Mutation] = ()
     _number = 0
     _refused_at = 0.0
 
@@ -229,13 +235,22 @@ class Attempts:
         if not on_the_way and not is_untouched(error):
             self.lost += 1
         if remedy is Remedy.FAIL:
-            raise translate(error, self.table, maybe_applied=self.maybe_applied) from error
+            raise self._given_up(error) from error
         pause = self._pause(error, remedy)
         if self._is_hopeless(error) or self.deadline.remaining() <= pause:
-            raise translate(error, self.table, maybe_applied=self.maybe_applied) from error
+            raise self._given_up(error) from error
         if pause:
             time.sleep(pause)
         return remedy
+
+    def _given_up(self, error: RpcError) -> WebTableError:
+        return translate(
+            error,
+            self.table,
+            maybe_applied=self.maybe_applied,
+            is_write=self.is_write,
+            mutations=self.mutations,
+        )
 
     def _pause(self, error: RpcError, remedy: Remedy) -> float:
         self._number += 1
@@ -267,19 +282,28 @@ class Attempts:
 
 
 def translate(
-    error: RpcError, table: str = "", *, maybe_applied: bool | None = None
+    error: RpcError,
+    table: str = "",
+    *,
+    maybe_applied: bool | None = None,
+    is_write: bool = False,
+    mutations: Sequence[Mutation] = (),
 ) -> WebTableError:
     """Returns the error of the public tree that a failed call amounts to.
 
     Args:
         maybe_applied: whether this or an earlier try may have taken effect; where it is left out,
             this one alone says it.
+        is_write: whether there is an effect to speak of.
+        mutations: what was to be made together in one row.
     """
-    translated = _translate(error, table)
+    translated = _translate(error, table, mutations)
     if isinstance(translated, RetryableError):
         translated.maybe_applied = (
             not is_untouched(error) if maybe_applied is None else maybe_applied
         )
+        if isinstance(translated, Timeout) and is_write and translated.maybe_applied:
+            translated.hint = "try again; whether it took effect is not known"
     return translated
 
 
@@ -296,11 +320,11 @@ def forgotten(row: bytes, table: str) -> Timeout:
     )
 
 
-def _translate(error: RpcError, table: str) -> WebTableError:
+def _translate(error: RpcError, table: str, mutations: Sequence[Mutation]) -> WebTableError:
     if isinstance(error, RemoteError):
-        return _translate_remote(error, table)
+        return _translate_remote(error, table, mutations)
     if isinstance(error, CallTimedOut):
-        return Timeout(str(error), hint="try again; whether it took effect is not known")
+        return Timeout(str(error), hint="try again")
     if isinstance(error, NotTrusted):
         return NotAuthenticated(
             f"no encrypted connection to {error}",
@@ -319,7 +343,9 @@ def _translate(error: RpcError, table: str) -> WebTableError:
     )
 
 
-def _translate_remote(error: RemoteError, table: str) -> WebTableError:
+def _translate_remote(
+    error: RemoteError, table: str, mutations: Sequence[Mutation]
+) -> WebTableError:
     name, detail = error.java_class, error.detail
     if name == "NoSuchColumnFamilyException":
         wanted = re.search(r"[Cc]olumn family (.+?) does not exist", detail)
@@ -339,10 +365,15 @@ def _translate_remote(error: RemoteError, table: str) -> WebTableError:
     if name == "CorruptHFileException":
         return CorruptData(f"a file of table '{table}' is damaged: {detail}")
     if remedy_for(error) is Remedy.FAIL:
-        return InvalidRequest(f"HBase refuses it: {detail or name}", hint=f"it says {name}")
+        refusal = refusal_of(detail, table, mutations)
+        return refusal or InvalidRequest(
+            f"HBase refuses it: {detail or name}", hint=f"it says {name}"
+        )
     if name in _BUSY or name in _RELOCATE:
         return RegionBusy(f"a region is not ready: {error}", hint="try again later")
-    return ServerUnavailable(f"{error.server} failed: {error}", hint="try again later")
+    return ServerUnavailable(
+        f"{error.server or 'the cluster'} failed: {error}", hint="try again later"
+    )
 
 
 def _asked_pause(error: RemoteError) -> float:
