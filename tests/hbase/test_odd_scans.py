@@ -10,39 +10,23 @@ import pytest
 
 from webtable.errors import ServerUnavailable
 from webtable.store.hbase.cells import encode_cells
-from webtable.store.hbase.cluster import Cluster
 from webtable.store.hbase.engine import HBaseEngine
-from webtable.store.hbase.location import parse_location
 from webtable.store.hbase.proto import client_pb2
 from webtable.store.scan import Scan
 
-from .servers import Peer, listening
-from .test_time_outs import meta_answer
+from .played import played
+from .servers import Peer, Request
 
 
 @contextmanager
 def scanned(response: client_pb2.ScanResponse, cells: bytes = b"") -> Iterator[HBaseEngine]:
     """Yields an engine whose only region gives the same answer to every scan."""
 
-    def play_region(peer: Peer) -> None:
-        peer.read_hello()
-        while True:
-            peer.answer(peer.read_request().header.call_id, response, cells)
+    def reply(peer: Peer, request: Request) -> None:
+        peer.answer(request.header.call_id, response, cells)
 
-    with listening(play_region) as region_server:
-
-        def play_meta(peer: Peer) -> None:
-            peer.read_hello()
-            while True:
-                header = peer.read_request().header
-                peer.answer(header.call_id, *meta_answer(header.method_name, meta, region_server))
-
-        with listening(play_meta) as meta:
-            cluster = Cluster(parse_location(f"hbase+masters://{meta}?timeout=2"))
-            try:
-                yield HBaseEngine(cluster)
-            finally:
-                cluster.close()
+    with played(reply, 2) as (cluster, _):
+        yield HBaseEngine(cluster)
 
 
 @pytest.mark.parametrize("reverse", [False, True])

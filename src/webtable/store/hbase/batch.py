@@ -78,7 +78,7 @@ class _Group:
             return False
         # A server answers in the order of the rows.
         pairs = zip(entries, self.members, strict=True)
-        return all(sorted(done) == indexes for done, (_, indexes, _) in pairs)
+        return all(sorted(done) == sorted(indexes) for done, (_, indexes, _) in pairs)
 
 
 class Multi:
@@ -375,7 +375,7 @@ class Multi:
                 self._refused.update(indexes if len(indexes) > 1 else ())
                 continue
             answered = sorted(each.index for each in result.resultOrException)
-            if answered != indexes:
+            if answered != sorted(indexes):
                 raise ValueError(f"{len(answered)} results for {len(indexes)} entries, or others")
             for each in result.resultOrException:
                 if each.HasField("exception"):
@@ -425,7 +425,7 @@ class Multi:
             for index, error in again:
                 self.outcomes[index] = self._given_up(index, error)
             return alone
-        return alone + [index for index, _ in again]
+        return sorted([*alone, *(index for index, _ in again)])
 
     def _is_refused_with_others(self, index: int, error: RemoteError) -> bool:
         # Puts and deletes of a region are made together; only unknown families are told of each.
