@@ -209,14 +209,13 @@ class RangeScanner:
         response = answer.message
         self._note_scanner(response)
         is_scan_over, is_region_over = _is_scan_over(response), _is_region_over(response)
+        server = self._place.server if self._place is not None else None
         try:
             rows = self._stitching.rows(answer, is_region_over=is_region_over)
         except ValueError as exc:
-            server = self._place.server if self._place is not None else None
             raise NotHBase(f"unreadable cells: {exc}", server) from exc
         if self._stays_open and self.scanner_id is None and not is_region_over:
             # To ask again would open another one, without end.
-            server = self._place.server if self._place is not None else None
             raise NotHBase("a scanner that is to go on, without its number", server)
         if rows:
             self._from, self._is_inclusive = rows.last_key(), False

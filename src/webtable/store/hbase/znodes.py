@@ -18,7 +18,6 @@ import contextlib
 import socket
 import struct
 from time import monotonic
-from types import TracebackType
 
 from webtable.store.hbase.wire import Server
 
@@ -64,12 +63,7 @@ class ZooKeeperSession:
     def __enter__(self) -> ZooKeeperSession:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         # Told that it is over, the server need not keep the session until its time is up.
         with contextlib.suppress(OSError):
             self._send(struct.pack(">ii", _NUMBER + 1, _CLOSE))
