@@ -59,9 +59,36 @@ def test_what_is_refused_together_is_sent_once_more_one_by_one() -> None:
         HBaseEngine(cluster).mutate_many("t", mutations, "wal")
     assert caught.value.positions == (1,)
     assert "row b'1' of table 't' is too large" in str(caught.value.exceptions[0])
-    rows = [b"0", b"1", b"2", b"3", b"4"]
+    rows = [b"0", b"1", b"2", b"3"]
+    assert server.calls == [[rows], [[row] for row in rows], [[b"4"]]]
+
+
+def test_what_has_a_nonce_is_sent_again_with_the_same() -> None:
+    server = Refusing(b"1")
+    increments = [Increment(b"%d" % number, {b"f:n": 1}) for number in range(3)]
+    with played(server, TIMEOUT) as (cluster, _), pytest.raises(BatchError) as caught:
+        HBaseEngine(cluster).mutate_many("t", increments, "wal")
+    assert caught.value.positions == (1,)
+    rows = [b"0", b"1", b"2"]
     assert server.calls == [[rows], [[row] for row in rows]]
-    assert len(server.nonces[b"4"]) == 1  # by which a server does it once
+    assert all(len(nonces) == 1 for nonces in server.nonces.values())  # it does each once
+
+
+def test_puts_and_increments_do_not_go_together() -> None:
+    # HBase 2.6.4 may end where they do and one of the puts is refused.
+    server = Refusing()
+    mutations: list[Mutation] = [
+        Put(b"0", {b"f:v": b"v"}),
+        Increment(b"1", {b"f:n": 1}),
+        Put(b"2", {b"f:v": b"v"}),
+        Append(b"3", {b"f:n": b"v"}),
+        Increment(b"0", {b"f:n": 1}),
+        Put(b"1", {b"f:v": b"v"}),
+    ]
+    with played(server, TIMEOUT) as (cluster, _):
+        made = HBaseEngine(cluster).mutate_many("t", mutations, "wal")
+    assert [row is not None for row in made] == [False, True, False, True, True, False]
+    assert server.calls == [[[b"0", b"2"]], [[b"1", b"3", b"0"]], [[b"1"]]]
 
 
 def test_where_all_is_refused_it_is_sent_twice() -> None:

@@ -108,6 +108,7 @@ class Multi:
         self._alone: set[int] = set()  # to be sent as actions of their own
         self._are_reads = bool(entries) and isinstance(entries[0], Get)
         self._have_nonces = any(map(has_nonce, entries))
+        self._is_mixed = self._have_nonces and not all(map(has_nonce, entries))
         self._under_way: dict[Server, deque[_Group]] = {}
         self._sent = self._waiting = 0
         self.rows = {entry.row for entry in entries}
@@ -178,7 +179,7 @@ class Multi:
 
     def _send_entries(self, pending: list[int]) -> None:
         self._failures, self._unsent = [], []
-        if self._in_order:
+        if self._in_order or self._is_mixed:
             pending, self._unsent = self._first_of_each_row(pending)
         self._sent, self._waiting = len(pending), len(self._unsent)
         for server, placed in self._by_server(pending).items():
@@ -199,8 +200,13 @@ class Multi:
         Puts and deletes of one row may go together: a server does them in order or not at all. So
         may increments, whose order does not matter. What is of another kind waits, as a server
         goes on to it also where what came before has failed; and so does what is sent alone.
+
+        Increments and appends never go in one call with puts: a server of HBase 2.6.4 that refuses
+        one of the puts may answer the increments after it with memory that it has given back,
+        which ends it (docs/explain/hbase-differences.md).
         """
         now, later = [], []
+        is_mixed, first = self._is_mixed, has_nonce(self._entries[pending[0]])
         kinds: dict[bytes, type] = {}
         for index in pending:
             entry = self._entries[index]
@@ -208,7 +214,8 @@ class Multi:
             if kind is Append or index in self._alone:
                 kind = object  # fits none
             before = kinds.get(entry.row)
-            if before is None or (before is kind and kind is not object):
+            fits = before is None or (before is kind and kind is not object)
+            if fits and not (is_mixed and has_nonce(entry) != first):
                 kinds[entry.row] = kind
                 now.append(index)
             else:
@@ -425,7 +432,7 @@ class Multi:
             for index, error in again:
                 self.outcomes[index] = self._given_up(index, error)
             return alone
-        return sorted([*alone, *(index for index, _ in again)])
+        return alone + [index for index, _ in again]
 
     def _is_refused_with_others(self, index: int, error: RemoteError) -> bool:
         # Puts and deletes of a region are made together; only unknown families are told of each.
