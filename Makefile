@@ -12,7 +12,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # What the compiled forms of the hottest modules are made from, where there is a C compiler.
-TYPES := $(wildcard src/webtable/*/_*.pxd src/webtable/*/*/_*.pxd)
+TYPES := $(wildcard src/webtable/*/_*.pxd src/webtable/*/*/_*.pxd src/webtable/*/*/*/_*.pxd)
 COMPILED := $(TYPES) $(subst /_,/,$(TYPES:.pxd=.py)) src/webtable/compiled.py tools/compile_modules.py
 
 # Extra arguments for the program that a target runs: make test ARGS="tests/cli -x"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks import filters, hbase, links, pages, records, store
+from benchmarks import filters, hbase, links, pages, records, store, versus
 from benchmarks.harness import Bench
 
 GROUPS: dict[str, Callable[[Bench], None]] = {
@@ -31,14 +31,28 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--quick", action="store_true", help="less work, to try the whole out")
     parser.add_argument("--output", type=Path, default=Path("build/bench.json"))
     parser.add_argument("--strict", action="store_true", help="fail when a target is missed")
+    parser.add_argument(
+        "--old", type=Path, metavar="CHECKOUT", help="compare this code with that of a checkout"
+    )
     options = parser.parse_args(arguments)
+    # Programs start as they do for users, from compiled files: without them, each start compiles.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     # `make bench ONLY=store` arrives in the environment.
     groups = options.groups or os.environ.get("ONLY", "").replace(",", " ").split() or list(GROUPS)
     if unknown := sorted(set(groups) - set(GROUPS)):
         parser.error(f"no group {', '.join(unknown)}; there are: {', '.join(GROUPS)}")
     with Bench(options.output, rounds=options.rounds, is_quick=options.quick) as bench:
-        for group in groups:
-            GROUPS[group](bench)
+        if options.old:
+            corpus = os.environ.get("CORPUS")
+            versus.run(
+                bench,
+                options.old,
+                with_hbase="hbase" in groups,
+                crawl=Path(corpus).absolute() if corpus else None,
+            )
+        else:
+            for group in groups:
+                GROUPS[group](bench)
         bench.write()
     wide = Console(width=None if sys.stdout.isatty() else 120)
     wide.print(bench.table())

@@ -27,9 +27,9 @@ from benchmarks.hbase_clients import (
     WebTable,
 )
 from tools.thrift_gateway import ThriftGateway
-from webtable.cluster.hbase_state import ClusterSettings
-from webtable.cluster.local_hbase import LocalHBase
-from webtable.store.hbase.cells import COMPILED
+from webtable.local.hbase import LocalHBase
+from webtable.local.hbase_state import ClusterSettings
+from webtable.store.hbase.wire.cells import COMPILED
 
 __all__ = ["cluster", "run"]
 

@@ -19,8 +19,8 @@ from typing import Any
 import happybase
 
 import webtable
-from webtable.cluster.hbase_daemons import JAVA_OPTIONS
-from webtable.cluster.hbase_jars import find_java, hbase_jars
+from webtable.local.hbase_daemons import JAVA_OPTIONS
+from webtable.local.hbase_jars import find_java, hbase_jars
 from webtable.store.hbase.location import parse_location
 from webtable.store.mutation import Check, Put
 

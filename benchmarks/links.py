@@ -21,19 +21,19 @@ from typing import NamedTuple
 import webtable
 from benchmarks.harness import Bench, Target
 from benchmarks.links_recrawl import every_nth, recrawl
+from benchmarks.pages import sample_files
 from benchmarks.pages_ceiling import Work, ceiling, warc_files
-from webtable.links.graph import LinkIndex
-from webtable.links.history import LinkHistory
-from webtable.links.queries import LinkQuestions
-from webtable.links.redirects import redirects
-from webtable.links.reports import LinkReports
-from webtable.pages.parsing import parse_stored
+from webtable.links.asking.history import LinkHistory
+from webtable.links.asking.queries import LinkQuestions
+from webtable.links.asking.redirects import redirects
+from webtable.links.asking.reports import LinkReports
+from webtable.links.index import LinkIndex
+from webtable.pages.storing.capture_parser import parse_stored
 from webtable.pages.table import PageTable
 
 __all__ = ["run"]
 
 PROCESSES = 2
-SAMPLE_FILES, SAMPLE_PAGES = 4, 3_000
 ASKED = 100
 MOST_P50_MS = 5.0
 MOST_BYTES = 60.0
@@ -126,15 +126,7 @@ def _files(bench: Bench) -> list[Path]:
         if not found:
             raise SystemExit(f"no WARC files under {corpus}")
         return found
-    count = SAMPLE_PAGES // SAMPLE_FILES // (10 if bench.is_quick else 1)
-    files = []
-    for number in range(SAMPLE_FILES):
-        path = bench.scratch / f"sample-{number}.warc.gz"
-        arguments = ["sample", "--pages", str(count), "--seed", str(number), str(path)]
-        command = [sys.executable, "-m", "webtable", *arguments]
-        subprocess.run(command, check=True, capture_output=True)
-        files.append(path)
-    return files
+    return sample_files(bench.scratch, is_quick=bench.is_quick)
 
 
 def _child(step: str, location: Path, files: Sequence[Path] = ()) -> Done:

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import webtable
 from benchmarks.footprint import peak_megabytes
-from webtable.links.graph import LinkIndex
-from webtable.links.keeper import LinkKeeper
-from webtable.links.rebuild import rebuild
-from webtable.pages.ingest import Loader
-from webtable.pages.parsing import parse_stored
+from webtable.links.checking.rebuild import rebuild
+from webtable.links.index import LinkIndex
+from webtable.links.updating.hook import LinkKeeper
+from webtable.pages.loading.loader import Loader
+from webtable.pages.storing.capture_parser import parse_stored
 from webtable.pages.table import PageTable
 
 WORKERS = 2

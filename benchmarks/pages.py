@@ -19,12 +19,12 @@ import webtable
 from benchmarks.harness import Bench, Target
 from benchmarks.pages_ceiling import ceiling, warc_files
 from benchmarks.pages_peers import peers
-from webtable.pages.parsing import parse_stored
-from webtable.pages.queries import Questions
-from webtable.pages.sources import read_captures
+from webtable.pages.asking.queries import Questions
+from webtable.pages.formats.crawl_files import read_captures
+from webtable.pages.storing.capture_parser import parse_stored
 from webtable.pages.table import PageTable
 
-__all__ = ["run"]
+__all__ = ["run", "sample_files"]
 
 PROCESSES = 2
 SAMPLE_PAGES = 3_000
@@ -101,25 +101,27 @@ def _files(bench: Bench) -> list[Path]:
         if not found:
             raise SystemExit(f"no WARC files under {corpus}")
         return found
-    share = 10 if bench.is_quick else 1
+    return sample_files(bench.scratch, is_quick=bench.is_quick)
+
+
+def sample_files(folder: Path, *, is_quick: bool) -> list[Path]:
+    """Writes a made-up crawl into a folder."""
+    count = SAMPLE_PAGES // SAMPLE_FILES // (10 if is_quick else 1)
     files = []
     for number in range(SAMPLE_FILES):
-        path = bench.scratch / f"sample-{number}.warc.gz"
-        count = SAMPLE_PAGES // SAMPLE_FILES // share
-        _webtable("sample", "--pages", str(count), "--seed", str(number), str(path))
+        path = folder / f"sample-{number}.warc.gz"
+        arguments = ["sample", "--pages", str(count), "--seed", str(number), str(path)]
+        command = [sys.executable, "-m", "webtable", *arguments]
+        subprocess.run(command, check=True, capture_output=True)
         files.append(path)
     return files
-
-
-def _webtable(*arguments: str) -> None:
-    subprocess.run([sys.executable, "-m", "webtable", *arguments], check=True, capture_output=True)
 
 
 _MEASURED = """
 import json, resource, sys, time
 import webtable
-from webtable.pages.ingest import Loader
-from webtable.pages.parsing import parse_stored
+from webtable.pages.loading.loader import Loader
+from webtable.pages.storing.capture_parser import parse_stored
 from webtable.pages.table import PageTable
 if __name__ == "__main__":
     location, workers, *files = sys.argv[1:]

@@ -23,8 +23,8 @@ from fastwarc.warc import ArchiveIterator, WarcRecordType
 from selectolax.lexbor import LexborHTMLParser
 
 from webtable.pages.captures import Capture
-from webtable.pages.html import parse_capture
-from webtable.pages.sources import read_captures
+from webtable.pages.formats.crawl_files import read_captures
+from webtable.pages.html.parser import parse_capture
 
 SUFFIXES = (".warc", ".warc.gz")
 

@@ -19,9 +19,9 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from webtable.pages.batches import Task
+from webtable.pages.loading.batches import Task
+from webtable.pages.loading.workers import Workers
 from webtable.pages.page import NewCapture, metadata_of
-from webtable.pages.workers import Workers
 
 __all__ = ["Peer", "peers"]
 

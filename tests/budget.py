@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-PLAN_MINUTES = {"store": 4, "HBase": 8, "records": 2, "pages": 4, "links": 5, "the rest": 5}
+PLAN_MINUTES = {"store": 4, "HBase": 9, "records": 2, "pages": 4, "links": 5, "the rest": 6}
 
 ROOM_OF_FOLDER = {
     "contract": "store",
@@ -21,10 +21,11 @@ ROOM_OF_FOLDER = {
     "golden": "store",
     "patterns": "store",
     "store": "store",
-    "cluster": "HBase",
+    "local": "HBase",
     "faults": "HBase",
     "hbase": "HBase",
     "lockstep": "HBase",
+    "index": "records",
     "records": "records",
     "simulation": "records",
     "pages": "pages",

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from webtable.cluster.hbase_state import ClusterSettings, Storage
-from webtable.cluster.local_hbase import LocalHBase
+from webtable.local.hbase import LocalHBase
+from webtable.local.hbase_state import ClusterSettings, Storage
 
 # A run in the background of a script is started with Ctrl-C switched off, and what it starts would
 # be, too; but what Ctrl-C does is a part of what is tested.

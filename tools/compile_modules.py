@@ -40,17 +40,17 @@ class HotModule(NamedTuple):
 
 
 MODULES = (
-    HotModule("webtable.links", "lines"),
-    HotModule("webtable.records", "planning"),
-    HotModule("webtable.records", "rows"),
-    HotModule("webtable.store.hbase", "calls"),
-    HotModule("webtable.store.hbase", "codec"),
-    HotModule("webtable.store.hbase", "frames"),
-    HotModule("webtable.store.hbase", "pipe"),
-    HotModule("webtable.store.hbase", "requests"),
-    HotModule("webtable.store.hbase", "stream"),
-    HotModule("webtable.store.hbase", "turns"),
-    HotModule("webtable.store.rocks", "cutting"),
+    HotModule("webtable.links", "target_states"),
+    HotModule("webtable.index", "hot_plan"),
+    HotModule("webtable.records.reading", "row_decoder"),
+    HotModule("webtable.store.hbase.wire", "calls"),
+    HotModule("webtable.store.hbase.wire", "codec"),
+    HotModule("webtable.store.hbase.wire", "frames"),
+    HotModule("webtable.store.hbase.wire", "pipeline"),
+    HotModule("webtable.store.hbase.wire", "requests"),
+    HotModule("webtable.store.hbase.wire", "stream"),
+    HotModule("webtable.store.hbase.wire", "wakeups"),
+    HotModule("webtable.store.rocks", "row_decoder"),
 )
 
 
@@ -65,8 +65,7 @@ class CompileHook(BuildHookInterface[Any]):
             return
         is_editable = version == "editable"
         if is_editable:
-            for module in MODULES:
-                _remove(Path(self.root), module)
+            _remove_compiled(Path(self.root))
         if os.environ.get("WEBTABLE_PURE", "") not in {"", "0"}:
             self.app.display_info("WEBTABLE_PURE is set: nothing is compiled")
             return
@@ -143,8 +142,8 @@ def _put(path: Path, target: Path) -> None:
     beside.replace(target)
 
 
-def _remove(root: Path, module: HotModule) -> None:
-    folder, name = root / module.folder, f"_{module.name}"
-    for path in (*folder.glob(f"{name}.*.so"), *folder.glob(f"{name}.*.pyd")):
-        path.unlink()
-    (folder / module.digest).unlink(missing_ok=True)
+def _remove_compiled(root: Path) -> None:
+    """Removes all compiled forms, also those of modules that have been moved since."""
+    for pattern in ("_*.so", "_*.pyd", "_*.sha256"):
+        for path in (root / "src" / "webtable").rglob(pattern):
+            path.unlink()

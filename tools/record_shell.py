@@ -22,7 +22,7 @@ import zipfile
 from pathlib import Path
 
 import webtable
-from webtable.cluster.hbase_jars import fetched_jars, find_java, hbase_jars
+from webtable.local.hbase_jars import fetched_jars, find_java, hbase_jars
 
 NEWER, OLDER, JRUBY = "3.0.0-alpha-3", "2.4.17", "9.3.13.0"
 # These of the newer shell need classes that the Java client of 2.6 does not have.

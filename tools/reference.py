@@ -15,7 +15,7 @@ import webtable
 from tools.shell_page import shell_page
 from webtable import errors, records
 from webtable.cli.main import cli
-from webtable.store import cluster_load, load
+from webtable.store import cluster_activity, cluster_values
 from webtable.store.cluster_admin import ClusterAdmin
 
 ROOT = Path(__file__).parents[1]
@@ -88,20 +88,40 @@ def errors_page() -> str:
         "| exit code | meaning |",
         "|---|---|",
         *(f"| {code} | {meaning} |" for code, meaning in EXIT_CODES.items()),
+        "",
+        "What some commands say by them:",
+        "",
+        "| command | exit code | when |",
+        "|---|---|---|",
+        *(f"| {command} | {code} | {meaning} |" for command, code, meaning in COMMAND_CODES),
     ]
     return "\n".join(lines) + "\n"
 
 
 EXIT_CODES = {
     0: "done",
-    1: "failed, also access refused",
-    2: "usage",
-    3: "not found: a store, a table, a family, a region, a server, a snapshot",
-    4: "conflict; it exists already; the table is disabled",
+    1: "failed: access refused, a full disk, output that cannot be written, a check that fails",
+    2: "usage: an option, an argument, a cursor, a URL or a path that cannot be right",
+    3: "not found: a store, a page, a table, a family, a region, a server, a snapshot",
+    4: "conflict; it exists already; the store is in use; the table is disabled",
     5: "unavailable, try again",
-    6: "data damaged",
-    130: "stopped (Ctrl-C)",
+    6: "data damaged, or `verify` found differences",
+    130: "stopped: by Ctrl-C (SIGINT), by SIGTERM, or by a reader of its output that went away",
 }
+COMMAND_CODES = (
+    (
+        "`webtable load`",
+        1,
+        "a part of a file was not read, or the store refused a page; stderr names them",
+    ),
+    ("`webtable verify`, `webtable records verify`", 6, "something differs and was not repaired"),
+    ("`webtable doctor`", 1, "a check failed; stderr says what to do"),
+    ("`webtable hbase status`", 5, "the cluster is not running, or not all of it"),
+    ("`webtable export`, `webtable sample`", 1, "the disk is full; no file is left behind"),
+    ("`webtable shell`", 2, "a command does not parse; other errors have their own codes"),
+    ("any command", 1, "standard output cannot be written, as on a full disk"),
+    ("any command", 130, "it was stopped; what a load has stored stays, and loading goes on there"),
+)
 
 
 def _tree(
@@ -129,8 +149,8 @@ def administration_page() -> str:
         *_methods(ClusterAdmin),
     ]
     parts.append("## Answers\n\nNamed tuples of the package `webtable`.")
-    for name in (*load.__all__, *cluster_load.__all__):
-        kind = getattr(load, name, None) or getattr(cluster_load, name)
+    for name in (*cluster_values.__all__, *cluster_activity.__all__):
+        kind = getattr(cluster_values, name, None) or getattr(cluster_activity, name)
         if isinstance(kind, type):
             parts += [f"### {name}", _sections(inspect.getdoc(kind) or "")]
             types = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from webtable.cli.shell.catalog import ALIASES, GROUPS, OTHER_GROUPS, UNSUPPORTED
+from webtable.cli.shell.command_catalog import ALIASES, GROUPS, OTHER_GROUPS, UNSUPPORTED
 from webtable.cli.shell.formatters import FORMATTERS
 from webtable.cli.shell.help import help_of
 
@@ -41,7 +41,8 @@ there: write Python instead.
 
 A column of a read may end in a formatter: `'f:n:toInt'`, or
 `'f:n:c(org.apache.hadoop.hbase.util.Bytes).toInt'`. There are {formatters}.
-`FORMATTER => 'toString'` is for everything that a read prints.
+`FORMATTER => 'toString'` is for everything that a read prints. Control characters are escaped then,
+as `\\x1B`: a terminal would obey them.
 """
 
 TAIL = """## Where it differs from HBase's shell

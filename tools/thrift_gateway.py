@@ -15,11 +15,11 @@ from collections.abc import Iterator
 from html import escape
 from pathlib import Path
 
-from webtable.cluster.hbase_daemons import JAVA_OPTIONS
-from webtable.cluster.hbase_jars import fetched_jars, find_java
-from webtable.cluster.ports import HOST, reserved_ports
-from webtable.cluster.processes import wait_until
 from webtable.errors import InvalidRequest, ServerUnavailable
+from webtable.local.hbase_daemons import JAVA_OPTIONS
+from webtable.local.hbase_jars import fetched_jars, find_java
+from webtable.local.ports import HOST, reserved_ports
+from webtable.local.processes import wait_until
 from webtable.store.hbase.location import Location, parse_location
 
 __all__ = ["ThriftGateway"]

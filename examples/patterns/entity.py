@@ -9,6 +9,11 @@ Not        where they are looked up by something else as often: only row keys ar
 Cheap      everything about one thing, or one attribute of it: one get.
 """
 
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[2]))  # to run as a file, without -m
+
 from examples.patterns.stage import answer, play
 from webtable import Family, Table, TableSchema
 from webtable.filters import SingleColumnValueFilter

@@ -9,6 +9,11 @@ Cheap      a fact with all its dimensions, by one get; the measures of many fact
            read without the dimensions.
 """
 
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[2]))  # to run as a file, without -m
+
 from examples.patterns.stage import answer, play
 from webtable import Family, Table, TableSchema
 from webtable.filters import SingleColumnValueFilter

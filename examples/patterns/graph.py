@@ -9,6 +9,11 @@ Not        for questions about the whole graph, nor backwards: who leads here re
 Cheap      the edges of one kind from a node: one get. A step from many nodes: one call.
 """
 
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[2]))  # to run as a file, without -m
+
 from examples.patterns.stage import answer, play
 from webtable import Family, Table, TableSchema
 from webtable.filters import ValueFilter

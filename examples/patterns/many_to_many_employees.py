@@ -9,6 +9,11 @@ Not        where it comes from the other side as often: that reads every row. Th
 Cheap      the projects of an employee: one get.
 """
 
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[2]))  # to run as a file, without -m
+
 from examples.patterns.stage import answer, play
 from webtable import ALL_VERSIONS, Family, Table, TableSchema
 from webtable.filters import SingleColumnValueFilter

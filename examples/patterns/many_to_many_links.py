@@ -10,6 +10,11 @@ Not        with keys that only number them: then both directions read every row.
 Cheap      one link; with keys of both ends, all links of either end.
 """
 
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[2]))  # to run as a file, without -m
+
 from examples.patterns.stage import answer, play
 from webtable import Family, Table, TableSchema
 from webtable.filters import SingleColumnValueFilter

@@ -9,6 +9,11 @@ Not        where an employee's projects are wanted as often, unless both sides a
 Cheap      the employees of a project: one get.
 """
 
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[2]))  # to run as a file, without -m
+
 from examples.patterns.stage import answer, play
 from webtable import ALL_VERSIONS, Family, Table, TableSchema
 

@@ -9,6 +9,11 @@ Not        where kinds differ in how long they are kept or how hard they are wor
 Cheap      all of one kind: a range of keys. What a row refers to: one call for all of it.
 """
 
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[2]))  # to run as a file, without -m
+
 from examples.patterns.stage import answer, play
 from webtable import Family, Table, TableSchema
 

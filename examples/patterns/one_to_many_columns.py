@@ -9,6 +9,11 @@ Not        where they may become millions: a row lies in one region and is never
 Cheap      the one with all of its many, by one get; one of the many; a part of them in order.
 """
 
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[2]))  # to run as a file, without -m
+
 from examples.patterns.stage import answer, play
 from webtable import Family, Table, TableSchema
 from webtable.filters import ColumnPaginationFilter, ColumnRangeFilter

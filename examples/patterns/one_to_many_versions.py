@@ -9,6 +9,11 @@ Not        for a set that must be whole: one value more than the family keeps pu
 Cheap      the newest; the last few; what it was at a time.
 """
 
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[2]))  # to run as a file, without -m
+
 from examples.patterns.stage import answer, play
 from webtable import Family, Table, TableSchema
 

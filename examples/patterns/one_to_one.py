@@ -10,6 +10,11 @@ Not        where the second is looked up on its own: the manager 007 has no row 
 Cheap      both, or either, by one get; a change of both as one atomic step.
 """
 
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[2]))  # to run as a file, without -m
+
 from examples.patterns.stage import answer, play
 from webtable import Check, Family, Put, Table, TableSchema
 

@@ -21,6 +21,7 @@ __all__ = [
     "Door",
     "FamilyNotFound",
     "FormatVersionError",
+    "IncompleteLoad",
     "InvalidRequest",
     "InvalidUrl",
     "NotAllowed",
@@ -32,6 +33,7 @@ __all__ = [
     "RetryableError",
     "SchemaMismatch",
     "ServerUnavailable",
+    "ShellSyntaxError",
     "StaleIndex",
     "StorageError",
     "StoreClosed",
@@ -82,22 +84,40 @@ class UsageError(WebTableError):
     code = "usage"
 
 
-class StoreNotFound(UsageError):
+class NotFound(UsageError):
+    """The thing does not exist: a page, an index, a region, a server, a snapshot, a namespace."""
+
+    code = "not-found"
+
+    def __init__(
+        self, kind: str, name: str, known: Iterable[str] | None = None, *, hint: str = ""
+    ) -> None:
+        if not hint and known is not None:
+            kinds = "families" if kind == "family" else f"{kind}s"
+            hint = _known(f"known {kinds}", name, sorted(known))
+        super().__init__(f"{kind} '{name}' does not exist", hint=hint)
+        self.kind = kind
+        self.name = name
+
+
+class StoreNotFound(NotFound):
     """There is no store at the location."""
 
     code = "store-not-found"
 
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        UsageError.__init__(self, message, hint=hint)
+        self.kind = "store"
+        self.name = message
 
-class TableNotFound(UsageError):
+
+class TableNotFound(NotFound):
     """The table does not exist in this store."""
 
     code = "table-not-found"
 
     def __init__(self, table: str, known: Iterable[str] = ()) -> None:
-        names = sorted(known)
-        super().__init__(
-            f"table '{table}' does not exist", hint=_known("known tables", table, names)
-        )
+        super().__init__("table", table, known)
         self.table = table
 
 
@@ -113,32 +133,18 @@ class TableExists(UsageError):
         self.table = table
 
 
-class FamilyNotFound(UsageError):
+class FamilyNotFound(NotFound):
     """The family is not in the table's schema."""
 
     code = "family-not-found"
 
     def __init__(self, table: str, family: str, known: Iterable[str] = ()) -> None:
-        names = sorted(known)
-        super().__init__(
-            f"family '{family}' is not in table '{table}'", hint=_known("has", family, names)
-        )
+        hint = _known("has", family, sorted(known))
+        UsageError.__init__(self, f"family '{family}' is not in table '{table}'", hint=hint)
+        self.kind = "family"
+        self.name = family
         self.table = table
         self.family = family
-
-
-class NotFound(UsageError):
-    """There is no region, server, snapshot or namespace of that name."""
-
-    code = "not-found"
-
-    def __init__(self, kind: str, name: str, known: Iterable[str] = (), *, hint: str = "") -> None:
-        names = sorted(known)
-        # Plurals of the things that this is about end in a plain s.
-        hint = hint or _known(f"known {kind}s", name, names)
-        super().__init__(f"{kind} '{name}' does not exist", hint=hint)
-        self.kind = kind
-        self.name = name
 
 
 class AlreadyExists(UsageError):
@@ -313,6 +319,12 @@ class ReadOnly(AccessError):
     code = "read-only"
 
 
+class IncompleteLoad(WebTableError):
+    """Some of what was to be loaded was not read, or not reported; the rest is stored."""
+
+    code = "incomplete-load"
+
+
 class StoreClosed(WebTableError):
     """The store was closed before this call."""
 
@@ -371,9 +383,6 @@ class Door(NamedTuple):
 DOORS: Mapping[type[WebTableError], Door] = {
     WebTableError: Door(1, 500),
     UsageError: Door(2, 400),
-    StoreNotFound: Door(3, 404),
-    TableNotFound: Door(3, 404),
-    FamilyNotFound: Door(3, 404),
     NotFound: Door(3, 404),
     TableExists: Door(4, 409),
     AlreadyExists: Door(4, 409),

@@ -4,7 +4,7 @@
 docs/reference/filters.md has both.
 """
 
-from webtable.store.comparators import (
+from webtable.store.filtering.comparators import (
     BinaryComparator,
     BinaryPrefixComparator,
     BitComparator,
@@ -14,8 +14,8 @@ from webtable.store.comparators import (
     RegexStringComparator,
     SubstringComparator,
 )
-from webtable.store.filter_text import filter_text, parse_filter
-from webtable.store.filters import (
+from webtable.store.filtering.filter_language import filter_text, parse_filter
+from webtable.store.filtering.filters import (
     ColumnCountGetFilter,
     ColumnPaginationFilter,
     ColumnPrefixFilter,

@@ -76,10 +76,10 @@ def test_a_table_from_its_creation_to_its_end() -> None:
         (("create", "pages", "f"), 4, "table 'pages' exists already"),
         (("create", "t", "f:version=3"), 2, "option 'version' is not one"),
         (("create", "t", "f:name=g"), 2, "option 'name' is not one"),
-        (("create", "t", "f:versions=many"), 2, "versions=many is not possible"),
+        (("create", "t", "f:versions=many"), 2, "'many' is not a value of versions"),
         (("create", "t", "f:versions=0"), 2, "versions 0 is out of range"),
         (("create", "t", "f:versions"), 2, "'versions' is not OPTION=VALUE"),
-        (("create", "t", "f:bloomfilter=BIG"), 2, "bloomfilter=BIG is not possible"),
+        (("create", "t", "f:bloomfilter=BIG"), 2, "'BIG' is not a value of bloomfilter"),
         (("create", "t", "f", "--split", "m", "--split", "m"), 2, "split keys"),
         (("create", "a b", "f"), 2, "table name 'a b' is not one"),
         (("alter", "pages", "--drop-family", "achor"), 3, "family 'achor' is not in"),
@@ -104,7 +104,7 @@ def test_what_a_table_cannot_be(arguments: tuple[str, ...], exit_code: int, said
 def test_what_removes_data_is_said_twice(arguments: tuple[str, ...]) -> None:
     done = run(*arguments)
     assert done.exit_code == 2
-    assert "say --yes" in done.stderr
+    assert "add --yes" in done.stderr
     assert [each["table"] for each in items("tables")] == ["pages"]
 
 
@@ -232,6 +232,19 @@ def test_compactions_of_a_family() -> None:
     assert run("compact", "pages", "--no-wait").stderr.startswith("pages: to be compacted")
     assert run("compact", "pages", "--family", "nothing").exit_code == 3
     assert items("table", "compaction", "pages") == [{"table": "pages", "compaction": "NONE"}]
+
+
+@pytest.mark.usefixtures("location")
+def test_a_family_is_compacted_in_the_tables_that_have_it() -> None:
+    assert run("table", "create", "alone", "single").exit_code == 0
+    done = run("compact", "--family", "single")
+    assert done.exit_code == 0
+    assert [line.partition(":")[0] for line in done.stderr.splitlines()] == ["alone"]
+    done = run("compact", "--family", "singel")
+    assert done.exit_code == 3
+    assert done.stderr.startswith("webtable: family 'singel' does not exist\nhint: ")
+    assert "did you mean 'single'?" in done.stderr
+    assert run("table", "drop", "alone", "--yes").exit_code == 0
 
 
 @pytest.mark.parametrize("key", [b"plain", b"\x00\xff", b"a\\b", bytes(range(256)), "ü".encode()])

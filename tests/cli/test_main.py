@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import subprocess
 import sys
 from collections.abc import Callable
@@ -64,7 +65,10 @@ def test_help_imports_nothing_heavy() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     imported = set(done.stderr.split())
     assert "webtable.cli.main" in imported
-    assert imported & {"rich", "rocksdict", "google.protobuf", "webtable.cli.tour"} == set()
+    assert (
+        imported & {"rich", "rocksdict", "google.protobuf", "webtable.cli.development.tour"}
+        == set()
+    )
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -91,7 +95,7 @@ def test_an_unknown_command_is_a_usage_error(capsys: pytest.CaptureFixture[str])
     assert _exit_code(["tablez"]) == 2
     captured = capsys.readouterr()
     assert captured.out == ""
-    assert "No such command 'tablez'" in captured.err
+    assert "No such command 'tablez'. (Did you mean one of: 'table', 'tables'?)" in captured.err
 
 
 @pytest.mark.parametrize(
@@ -122,6 +126,42 @@ def test_exit_codes(
     assert done.exit_code == exit_code
     assert done.stdout == ""
     assert done.stderr.startswith(f"webtable: {error.message}\n")
+
+
+def test_one_clause_catches_whatever_is_not_found() -> None:
+    found = [
+        errors.NotFound("page", "x"),
+        errors.TableNotFound("x", known=["y"]),
+        errors.StoreNotFound("there is no store at 'x'", hint="create one"),
+        errors.FamilyNotFound("t", "x", known=["y"]),
+    ]
+    for error in found:
+        assert isinstance(error, errors.NotFound)
+        again = pickle.loads(pickle.dumps(error))
+        assert (str(again), vars(again)) == (str(error), vars(error))
+    assert [error.code for error in found] == [
+        "not-found",
+        "table-not-found",
+        "store-not-found",
+        "family-not-found",
+    ]
+    assert [error.kind for error in found] == ["page", "table", "store", "family"]
+
+
+def test_every_error_is_public() -> None:
+    kinds = {name for name, value in vars(errors).items() if isinstance(value, type)}
+    public = {name for name in kinds if vars(errors)[name].__module__ == errors.__name__}
+    assert public <= set(errors.__all__)
+
+
+@pytest.mark.parametrize("form", ["json", "jsonl"])
+def test_a_wrong_option_is_an_object_for_programs_too(
+    form: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert _exit_code(["pages", "example.com", "--format", form, "--limit", "0"]) == 2
+    body = json.loads(capsys.readouterr().err)
+    assert (body["ok"], body["code"], body["status"]) == (False, "usage", 400)
+    assert "--limit" in body["error"]
 
 
 def test_an_error_is_a_line_and_a_hint(probe: Callable[[BaseException], None]) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 
 import pytest
 
@@ -64,7 +65,14 @@ def test_a_list_in_one_field(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_more_is_said_on_stderr(capsys: pytest.CaptureFixture[str]) -> None:
     print_items(ITEMS, COLUMNS, "jsonl", next_key="z")
-    assert "'z'" in capsys.readouterr().err
+    assert capsys.readouterr().err == "there is more; go on with --start 'z'\n"
+
+
+def test_how_to_go_on_can_be_pasted_into_a_shell(capsys: pytest.CaptureFixture[str]) -> None:
+    cursor = r"com.example/it's\x09$HOME"
+    print_items(ITEMS, COLUMNS, "jsonl", next_key=cursor, go_on="--after")
+    said = capsys.readouterr().err.removeprefix("there is more; go on with ")
+    assert shlex.split(said) == ["--after", cursor]
 
 
 def test_bytes_look_as_in_hbase() -> None:

@@ -10,10 +10,12 @@ import pytest
 from click.testing import CliRunner, Result
 
 import webtable
-from tests.pages.test_queries import PAGES
+from tests.pages.asking.test_queries import PAGES
+from tests.pages.formats.crawls import http, record
 from webtable.cli.main import cli
 from webtable.errors import AlreadyExists, door
-from webtable.pages.parsing import parse_stored
+from webtable.pages.captures import payload_digest
+from webtable.pages.storing.capture_parser import parse_stored
 from webtable.pages.table import PageTable
 
 Run = Callable[..., Result]
@@ -75,8 +77,47 @@ def test_the_history_of_a_page(run: Run) -> None:
     answer = run("page", "example.com/about", "--versions", "5", "--format", "jsonl")
     fetched = [json.loads(line)["fetched"] for line in answer.stdout.splitlines()]
     assert fetched == ["2026-09-02T01:00:00Z", "2026-09-02T00:00:00Z"]
-    then = run("page", "example.com/about", "--as-of", "2026-09-02T00:30:00Z", "--format", "json")
-    assert json.loads(then.stdout)["items"][0]["fetched"] == "2026-09-02T00:00:00Z"
+    then = run(
+        "page", "example.com/about", "--versions", "5", "--as-of", "2026-09-02T00:30:00Z",
+        "--format", "jsonl",
+    )  # fmt: skip
+    assert [json.loads(line)["fetched"] for line in then.stdout.splitlines()] == fetched[1:]
+
+
+def test_a_page_as_it_was(run: Run) -> None:
+    def page(*more: str) -> dict[str, object]:
+        return dict(json.loads(run("page", "example.com/about", *more, "--format", "json").stdout))
+
+    now, then = page(), page("--as-of", "2026-09-02T00:30:00Z")
+    assert list(then) == list(now)
+    assert (then["fetched"], then["size"], then["outlinks"]) == ("2026-09-02T00:00:00Z", 4, 0)
+    assert (now["fetched"], now["outlinks"]) == ("2026-09-02T01:00:00Z", 1)
+    assert {**page("--as-of", "2026-09-03"), "title": now["title"]} == now
+    shown = run("page", "example.com/about", "--as-of", "2026-09-03").stdout
+    assert shown.startswith("url ")
+
+
+def test_a_revisit_has_the_size_of_what_it_repeats(tmp_path: Path) -> None:
+    location, crawl = str(tmp_path / "store"), tmp_path / "crawl.warc"
+    digest = payload_digest(b"the same body")
+    first, again = "https://example.com/a", "https://example.com/b"
+    crawl.write_bytes(
+        record(http(b"the same body"), first, date="2026-09-01")
+        + record(http(b"")[:-2], first, "revisit", date="2026-09-02", WARC_Payload_Digest=digest)
+        + record(http(b"")[:-2], again, "revisit", WARC_Payload_Digest="sha1:" + "A" * 32)
+    )
+    for arguments in (["init", "--profile", "archive"], ["load", str(crawl), "--workers", "0"]):
+        assert CliRunner().invoke(cli, [*arguments, "--store", location]).exit_code == 0
+
+    def sizes(url: str) -> list[tuple[int | None, bool]]:
+        arguments = ["page", url, "--versions", "5", "--format", "jsonl", "--store", location]
+        lines = CliRunner().invoke(cli, arguments).stdout.splitlines()
+        return [(item["size"], item["revisit"]) for item in map(json.loads, lines)]
+
+    assert sizes(first) == [(13, True), (13, False)]
+    assert sizes(again) == [(None, True)]
+    shown = CliRunner().invoke(cli, ["page", again, "--versions", "1", "--store", location])
+    assert " 0 B" not in shown.stdout
 
 
 def test_the_body_of_a_page(run: Run) -> None:
@@ -90,10 +131,26 @@ def test_what_is_not_there(run: Run) -> None:
     assert unknown.exit_code == 3
     assert "page 'https://example.com/nothing' does not exist" in unknown.stderr
     early = run("page", "example.com/about", "--as-of", "2020-01-01")
+    assert "about by 2020-01-01T23:59:59Z' does not exist" in early.stderr
     assert early.exit_code == 3
     assert "its first capture is of 2026-09-02T00:00:00Z" in early.stderr
     assert run("page", "mailto:me@example.com").exit_code == 2
     assert run("page", "example.com/about", "--as-of", "2026-02-30").exit_code == 2
+
+
+def test_commands_before_init_name_it(tmp_path: Path) -> None:
+    location = str(tmp_path / "none")
+    for arguments in (["pages", "example.com"], ["load", "x.warc"], ["report", "largest"]):
+        answer = CliRunner().invoke(cli, [*arguments, "--store", location])
+        assert answer.exit_code == 3
+        assert f"there is no store at '{location}'" in answer.stderr
+        assert "webtable init" in answer.stderr
+
+
+def test_an_empty_answer_is_said(run: Run) -> None:
+    answer = run("report", "modified", "--until", "2001-01-01")
+    assert answer.exit_code == 0
+    assert answer.stderr == "nothing found\n"
 
 
 def test_no_store_of_pages(tmp_path: Path) -> None:
@@ -161,5 +218,5 @@ def test_reports(run: Run) -> None:
 def test_reports_say_what_they_cost(run: Run) -> None:
     answer = run("report", "largest", "--limit", "2", "--explain")
     assert "read from index webtable_size_idx: 3 entries" in answer.stderr
-    assert "see --after and --limit" in answer.stderr
+    assert "there is more; go on with --after '" in answer.stderr
     assert "every page was looked at" in run("report", "untitled").stderr

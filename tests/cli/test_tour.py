@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 import webtable
+from webtable.cli.development.tour_steps import STEPS, TABLE
 from webtable.cli.main import cli
-from webtable.cli.tour_steps import STEPS, TABLE
 
 
 def tour(*arguments: str) -> Result:

@@ -14,7 +14,7 @@ import pytest
 
 import webtable
 from webtable import ALL_VERSIONS, Family, Row, Store, Table, TableSchema
-from webtable.cluster.local_hbase import LocalHBase
+from webtable.local.hbase import LocalHBase
 
 ENGINES = ("rocks", "hbase")
 DAY = 86_400

@@ -8,7 +8,6 @@ import pytest
 
 import webtable
 from webtable import ALL_VERSIONS, Admin, Store
-from webtable.cluster.processes import wait_until
 from webtable.errors import (
     AlreadyExists,
     FamilyNotFound,
@@ -21,6 +20,7 @@ from webtable.errors import (
     TableNotFound,
     UsageError,
 )
+from webtable.local.processes import wait_until
 
 
 def test_a_disabled_table_is_out_of_service_until_it_is_enabled(

@@ -44,6 +44,14 @@ class Puppet:
             if generation % 7 == 0:
                 self._store.table(table).major_compact()
 
+    def checkpoint_for_ever(self, table: str, directory: str) -> None:
+        """Puts, and copies the store to `directory/N`; tells before and after each copy."""
+        for generation in count(1):
+            self.put(table, 0, 50, generation)
+            send({"copying": generation})
+            self._store.checkpoint(f"{directory}/{generation}")
+            send({"copied": generation})
+
     def flush(self, table: str) -> None:
         self._store.table(table).flush()
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import random
+import subprocess
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -94,3 +96,22 @@ def _check_nothing_is_left(path: Path) -> None:
         store.drop_table(TABLE)
     names = rocksdict.Rdict.list_cf(str(path), rocksdict.Options(raw_mode=True))
     assert len(names) == 1 + len(families), f"{names} are more than {families} need"
+
+
+def _family(name: str) -> webtable.Family:
+    return webtable.Family(name=name)
+
+
+def test_a_table_is_created_again_after_its_creation_was_killed(tmp_path: Path) -> None:
+    location = str(tmp_path / "store")
+    schema = webtable.TableSchema(name="made", families=tuple(map(_family, "abcde")))
+    with webtable.open(location) as store:
+        # What a kill leaves between the column families and the catalog.
+        store._engine._admin._new_families(schema, list("abc"))  # type: ignore[attr-defined]
+    with webtable.open(location) as store:
+        store.create_table(schema).put(b"row", {b"a:x": b"y"})
+    # In a process of its own: one that could not read the list of files was ended by it.
+    script = f"import webtable; print(webtable.open({location!r}, read_only=True).tables())"
+    command = [sys.executable, "-c", script]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (found.returncode, found.stdout.strip()) == (0, "['made']")

@@ -17,8 +17,8 @@ from typing import TypeAlias
 from tests.faults import rows
 from tests.faults.proxy import Proxy
 from tests.faults.regions import RegionHand
-from webtable.cluster.local_hbase import LocalHBase
 from webtable.errors import WebTableError
+from webtable.local.hbase import LocalHBase
 
 __all__ = ["Chaos", "Story"]
 

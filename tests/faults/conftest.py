@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from webtable.cluster.hbase_state import ClusterSettings
-from webtable.cluster.local_hbase import LocalHBase
+from webtable.local.hbase import LocalHBase
+from webtable.local.hbase_state import ClusterSettings
 
 IS_SOAK = bool(os.environ.get("WEBTABLE_SOAK"))
 

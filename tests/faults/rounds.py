@@ -18,8 +18,8 @@ from tests.faults.load import Keys, Load
 from tests.faults.proxy import Proxy
 from tests.faults.regions import RegionHand
 from webtable import Row, Table
-from webtable.cluster.local_hbase import LocalHBase
-from webtable.store.hbase.wire import Server
+from webtable.local.hbase import LocalHBase
+from webtable.store.hbase.wire.errors import Server
 
 __all__ = ["Plan", "Report", "play"]
 

@@ -10,9 +10,9 @@ import pytest
 
 import webtable
 from webtable import Region, Store, Table
-from webtable.cluster.local_hbase import LocalHBase
-from webtable.cluster.processes import wait_until
 from webtable.errors import WebTableError
+from webtable.local.hbase import LocalHBase
+from webtable.local.processes import wait_until
 
 from .conftest import IS_SOAK
 

@@ -15,7 +15,7 @@ import pytest
 
 from tests.faults.conftest import IS_SOAK
 from tests.faults.rounds import Plan, play
-from webtable.cluster.local_hbase import LocalHBase
+from webtable.local.hbase import LocalHBase
 
 pytestmark = pytest.mark.hbase
 

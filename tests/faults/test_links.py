@@ -14,16 +14,16 @@ import webtable
 from tests.faults.conftest import IS_SOAK
 from tests.links.changing import write_crawl
 from tests.links.naive import differences
-from tests.pages.test_load_kill import LoaderProcess
+from tests.pages.loading.test_load_kill import LoaderProcess
 from webtable import Store
-from webtable.cluster.local_hbase import LocalHBase
-from webtable.links.graph import LinkIndex
-from webtable.links.keeper import LinkKeeper
+from webtable.index.rules import SystemClock
+from webtable.links.checking.verify import verify_links
+from webtable.links.index import LinkIndex
 from webtable.links.rules import INTENT_AGE_MS
-from webtable.links.verify import verify_links
-from webtable.pages.parsing import parse_stored
+from webtable.links.updating.hook import LinkKeeper
+from webtable.local.hbase import LocalHBase
+from webtable.pages.storing.capture_parser import parse_stored
 from webtable.pages.table import PageTable
-from webtable.records.index_rules import SystemClock
 
 pytestmark = pytest.mark.hbase
 

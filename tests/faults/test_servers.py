@@ -9,9 +9,9 @@ import pytest
 
 import webtable
 from webtable import Store
-from webtable.cluster.local_hbase import LocalHBase
-from webtable.cluster.processes import wait_until
 from webtable.errors import NotFound
+from webtable.local.hbase import LocalHBase
+from webtable.local.processes import wait_until
 
 from .conftest import IS_SOAK
 

@@ -9,8 +9,8 @@ from typing import Protocol
 
 import pytest
 
-from webtable.cluster.local_hbase import LocalHBase
 from webtable.errors import TableNotFound
+from webtable.local.hbase import LocalHBase
 from webtable.store.hbase.engine import HBaseEngine
 from webtable.store.schema import Family, TableSchema
 

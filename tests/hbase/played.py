@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 from google.protobuf.message import Message
 
-from webtable.store.hbase.cells import encode_cells
-from webtable.store.hbase.cluster import Cluster
+from webtable.store.hbase.cluster.cluster import Cluster
 from webtable.store.hbase.location import parse_location
 from webtable.store.hbase.proto import base_pb2, client_pb2, registry_pb2
-from webtable.store.hbase.wire import Server
+from webtable.store.hbase.wire.cells import encode_cells
+from webtable.store.hbase.wire.errors import Server
 
 from .servers import Peer, Request, listening
 

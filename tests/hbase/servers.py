@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from google.protobuf.message import Message
 
-from webtable.store.hbase.frames import read_varint
 from webtable.store.hbase.proto import rpc_pb2
-from webtable.store.hbase.wire import Server
+from webtable.store.hbase.wire.errors import Server
+from webtable.store.hbase.wire.frames import read_varint
 
 HOST = "127.0.0.1"
 

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.store.filter_values import filters_with_text
-from webtable.cluster.hbase_jars import hbase_jars
 from webtable.errors import InvalidRequest
 from webtable.filters import Filter, filter_text, parse_filter
-from webtable.store.hbase.filters import fill_filter
+from webtable.local.hbase_jars import hbase_jars
 from webtable.store.hbase.proto import client_pb2
+from webtable.store.hbase.wire.filter_messages import fill_filter
 
 Parser = Callable[[str], str]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from webtable.errors import InvalidRequest
+from webtable.store.hbase.cluster.table_names import Names
 from webtable.store.hbase.location import parse_location
-from webtable.store.hbase.names import Names
-from webtable.store.hbase.wire import Server
+from webtable.store.hbase.wire.errors import Server
 
 
 def test_zookeeper_with_everything_left_out() -> None:

@@ -9,10 +9,10 @@ import pytest
 
 import webtable
 from tests.links.web import captures
-from webtable.cluster.local_hbase import LocalHBase
-from webtable.links.graph import LinkIndex
-from webtable.links.keeper import LinkKeeper
-from webtable.pages.parsing import parse_stored
+from webtable.links.index import LinkIndex
+from webtable.links.updating.hook import LinkKeeper
+from webtable.local.hbase import LocalHBase
+from webtable.pages.storing.capture_parser import parse_stored
 from webtable.pages.table import PageTable
 from webtable.store.store import Store
 

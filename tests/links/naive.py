@@ -1,7 +1,7 @@
 """What the link index must say, computed from the stored pages in the plainest way there is.
 
-Nothing of `links/verify.py` or of the update path is used here: pages are read one by one, the
-index is read cell by cell.
+Nothing of `links/checking/verify.py` or of the update path is used here: pages are read one by one,
+the index is read cell by cell.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from collections import defaultdict
 
 from webtable.links import schema
 from webtable.links.cells import decode_cur, decode_inlink, decode_uris
-from webtable.links.graph import LinkIndex
+from webtable.links.index import LinkIndex
 from webtable.pages.captures import link_text, links_of_text
-from webtable.pages.writing import LINKS
+from webtable.pages.columns import LINKS
 from webtable.store.model import Row
 from webtable.store.scan import ALL_VERSIONS, Get
 

@@ -19,8 +19,8 @@ from webtable.links.cells import (
     encode_uris,
     live_values,
 )
-from webtable.links.exporter import HERE
-from webtable.pages.suffixes import newest_list, suffixes_of
+from webtable.links.updating.count_rules import HERE
+from webtable.pages.public_suffixes import newest_list, suffixes_of
 
 TEXT = "https://a.com/\t\tHome\nhttps://a.com/\tnofollow\tA\nhttps://b.org/x?y=1\t\tBé"
 

@@ -15,8 +15,8 @@ import webtable
 from tests.links.conftest import kept
 from tests.links.web import DAYS, EXAMPLE, captures, inlinks_at
 from webtable.cli.main import cli
-from webtable.links.graph import LinkIndex
-from webtable.pages.parsing import parse_stored
+from webtable.links.index import LinkIndex
+from webtable.pages.storing.capture_parser import parse_stored
 from webtable.pages.table import PageTable
 
 Run = Callable[..., Result]
@@ -31,7 +31,9 @@ KEYS = {
     f"changes {ABOUT} --since 2026-09-02": [
         *("change", "source", "target", "anchor", "rel", "was", "internal", "at")
     ],
-    "redirects": ["url", "hops", "end", "status", "is_loop", "chain", "inlinks", "links"],
+    "redirects": [
+        *("url", "hops", "end", "status", "is_loop", "outcome", "chain", "inlinks", "links")
+    ],
 }
 
 
@@ -137,6 +139,13 @@ def test_links_through_redirects_are_counted(run: Run) -> None:
     count = json.loads(answer.stdout)["resolved"]
     assert (count["redirects"], count["resolved"] - count["inlinks"]) == (2, 1)
     assert "8 pages link to https://example.com/about: 7 directly" in answer.stderr
+
+
+def test_redirects_as_csv_have_chains_with_arrows_and_links_as_json(run: Run) -> None:
+    rows = csv.DictReader(io.StringIO(run("links redirects --format csv").stdout))
+    (old,) = [row for row in rows if row["url"] == f"{EXAMPLE}/old"]
+    assert old["chain"] == f"{EXAMPLE}/older -> {EXAMPLE}/about"
+    assert [link["anchor"] for link in json.loads(old["links"])] == ["Old"]
 
 
 def test_words_of_some_pages_only(run: Run) -> None:

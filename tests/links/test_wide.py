@@ -11,9 +11,9 @@ import pytest
 
 import webtable
 from tests.links.naive import differences
-from tests.links.test_commit import A, Kept, capture
+from tests.links.updating.test_embedded import A, Kept, capture
 from webtable.links import schema
-from webtable.links.commit import forget_counts
+from webtable.links.updating.embedded import forget_counts
 from webtable.pages.indexes import DIGESTS
 from webtable.store.model import Row
 from webtable.store.mutation import Put

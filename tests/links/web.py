@@ -6,10 +6,10 @@ import hashlib
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from webtable.pages.cells import encode_time
-from webtable.pages.history import CaptureNote
 from webtable.pages.page import NewCapture
-from webtable.pages.parsing import parse_stored
+from webtable.pages.storing.capture_parser import parse_stored
+from webtable.pages.storing.cells import encode_time
+from webtable.pages.storing.history import CaptureNote
 
 __all__ = ["CRAWLS", "DAYS", "WEB", "Seen", "captures", "inlinks_at", "links_at", "status_at"]
 

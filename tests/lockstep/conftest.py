@@ -12,7 +12,7 @@ import webtable
 from tests.lockstep.driver import Follower, StoredCell
 from tests.lockstep.programs import SCHEMAS
 from webtable import CellType, Store
-from webtable.cluster.local_hbase import LocalHBase
+from webtable.local.hbase import LocalHBase
 from webtable.store.model import split_column
 from webtable.store.rocks.engine import RocksEngine
 from webtable.store.rocks.keys import TAGGED, encode_key, encode_tagged

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from webtable import filters as f
-from webtable.store.filters import inner_filters
+from webtable.store.filtering.filters import inner_filters
 from webtable.store.scan import prefix_end
 
 __all__ = ["Vocabulary", "filters_over", "tuples", "with_prefix"]
@@ -81,7 +81,12 @@ def tuples(elements: st.SearchStrategy[T], most: int) -> st.SearchStrategy[tuple
 
 _equality = st.sampled_from(("=", "!="))
 _ops = st.sampled_from(("<", "<=", "=", "!=", ">=", ">"))
-_patterns = st.sampled_from(("v", "^v", "v$", "^$", ".", "V|w", "[a-u]", "1", "^.{13}a", r"\w\W"))
+_patterns = st.sampled_from(
+    (
+        *("v", "^v", "v$", "^$", ".", "V|w", "[a-u]", "1", "^.{13}a", r"\w\W"),
+        *(".*v.*", "^.*v.*1$", "(v+)+$", "(v|w)*1", "(.)\\1", "^(?!.*v)"),
+    )
+)
 
 
 def _comparisons(given: st.SearchStrategy[bytes]) -> st.SearchStrategy[tuple[str, f.Comparator]]:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.lockstep.filter_draws import Vocabulary, filters_over, tuples
 from webtable import ALL_VERSIONS
 from webtable import filters as f
-from webtable.store.filters import inner_filters
+from webtable.store.filtering.filters import inner_filters
 
 __all__ = ["Dataset", "FilteredRead", "Written", "datasets", "filters"]
 

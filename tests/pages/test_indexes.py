@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from webtable.pages.indexes import DIGESTS, SIZE_BUCKETS, page_indexes
 from webtable.pages.keys import KeyScheme, ReadableKeys, SaltedKeys
-from webtable.pages.suffixes import Suffixes
+from webtable.pages.public_suffixes import Suffixes
 
 SUFFIXES = Suffixes("// ===BEGIN ICANN DOMAINS===\ncom\n")
 URL = "https://docs.example.com/about"
@@ -32,14 +32,14 @@ def entries(keys: KeyScheme, facts: dict[bytes, bytes]) -> dict[str, list[tuple[
 def test_readable_entries() -> None:
     row = b"com.example.docs_about"
     assert entries(ReadableKeys(), FACTS) == {
-        "webtable_time_idx": [(b"20260901_" + row, b"rowkey")],
+        "webtable_time_idx": [(b"20260901_120000_" + row, b"rowkey")],
         "webtable_size_idx": [(b"0010KB_medium_000000004711_" + row, b"rowkey")],
         "webtable_link_idx": [
             (b"inlinks_05_000000000004_" + row, b"rowkey"),
             (b"outlinks_10_000000000007_" + row, b"rowkey"),
         ],
         "webtable_url_idx": [(b"58154eb8843217bd_" + row, b"rowkey")],
-        "webtable_domain_idx": [(b"com.example_20260901_" + row, b"rowkey")],
+        "webtable_domain_idx": [(b"com.example_20260901_120000_" + row, b"rowkey")],
         "webtable_status_idx": [(b"200_" + row, b"rowkey")],
         "webtable_digest_idx": [(b"3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ_" + row, b"rowkey")],
     }
@@ -48,7 +48,9 @@ def test_readable_entries() -> None:
 def test_salted_entries_begin_with_the_salt_of_their_row() -> None:
     keys = SaltedKeys(SUFFIXES)
     found = entries(keys, FACTS)
-    assert found["webtable_time_idx"] == [(b"5a:20260901_5a:com.example.docs/about", b"rowkey")]
+    assert found["webtable_time_idx"] == [
+        (b"5a:20260901_120000_5a:com.example.docs/about", b"rowkey")
+    ]
     digests = found.pop("webtable_digest_idx")
     assert all(key.startswith(b"5a:") for each in found.values() for key, _ in each)
     # Digests are spread by nature, and those that are the same have to lie side by side.

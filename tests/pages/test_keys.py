@@ -20,7 +20,7 @@ from webtable.pages.keys import (
     key_form,
     key_scheme,
 )
-from webtable.pages.suffixes import Suffixes
+from webtable.pages.public_suffixes import Suffixes
 from webtable.pages.urls import split_url, typed_url
 
 SUFFIXES = Suffixes("// a list of the tests' own\n// ===BEGIN ICANN DOMAINS===\ncom\nuk\nco.uk\n")

@@ -13,9 +13,9 @@ from click.testing import CliRunner
 from webtable.cli.main import cli
 from webtable.errors import InvalidRequest
 from webtable.pages.captures import REASONS, Capture
-from webtable.pages.html import parse_capture
-from webtable.pages.sample import generate
-from webtable.pages.sources import read_captures
+from webtable.pages.formats.crawl_files import read_captures
+from webtable.pages.html.parser import parse_capture
+from webtable.pages.sample.crawl import generate
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "crawl-files.md"
 

@@ -10,7 +10,7 @@ import pytest
 
 import webtable
 from webtable import Store
-from webtable.cluster.local_hbase import LocalHBase
+from webtable.local.hbase import LocalHBase
 
 
 @pytest.fixture(params=("rocks", "hbase"))

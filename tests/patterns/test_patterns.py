@@ -87,6 +87,19 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+def test_a_pattern_runs_as_a_file_from_anywhere(tmp_path: Path) -> None:
+    for name in PATTERNS:
+        path = ROOT / "examples" / "patterns" / f"{name}.py"
+        done = subprocess.run(
+            [sys.executable, str(path), "--help"],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert (done.returncode, done.stderr) == (0, ""), name
+
+
 def test_a_pattern_is_a_program(tmp_path: Path) -> None:
     alone = run("examples.patterns.graph")
     assert (alone.returncode, alone.stderr) == (0, "")

@@ -16,12 +16,12 @@ def test_a_folder_belongs_to_a_room() -> None:
 
 
 def test_only_a_room_over_its_plan_is_named() -> None:
-    rows, over = budget.table({"store": 4 * 60.0, "HBase": 8 * 60.0 + 75})
+    rows, over = budget.table({"store": 4 * 60.0, "HBase": 9 * 60.0 + 75})
     assert [row.split() for row in rows] == [
         ["store", "4:00", "of", "4:00"],
-        ["HBase", "9:15", "of", "8:00"],
+        ["HBase", "10:15", "of", "9:00"],
     ]
-    assert over == ["OVER THE PLAN: HBase took 9:15, planned 8:00"]
+    assert over == ["OVER THE PLAN: HBase took 10:15, planned 9:00"]
 
 
 def test_files_with_a_room_of_their_own_are_there() -> None:

@@ -15,7 +15,7 @@ import pytest
 import webtable
 from tools.compile_modules import MODULES, HotModule
 from webtable import compiled
-from webtable.store.hbase import cells
+from webtable.store.hbase.wire import cells
 
 ROOT = Path(__file__).parents[2]
 COMPILER = (sysconfig.get_config_var("CC") or "cc").split()[0]
@@ -54,7 +54,7 @@ def test_plain_python_on_request(module: HotModule) -> None:
 
 
 def test_a_compiled_form_of_other_sources_is_not_used(tmp_path: Path) -> None:
-    module = HotModule("webtable.store.hbase", "codec")
+    module = HotModule("webtable.store.hbase.wire", "codec")
     if not cells.COMPILED:
         pytest.skip("no compiled form here")
     for name in (*module.sources, module.digest):
@@ -69,12 +69,12 @@ def test_a_compiled_form_of_other_sources_is_not_used(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not CAN_COMPILE, reason="no C compiler here, or no Python.h")
 @pytest.mark.parametrize(
-    ("name", "relies_on"), [("requests", "_frames"), ("turns", "_stream"), ("pipe", "_calls")]
+    ("name", "relies_on"), [("requests", "_frames"), ("wakeups", "_stream"), ("pipeline", "_calls")]
 )
 def test_a_compiled_form_with_other_types_inside_is_not_used(
     tmp_path: Path, name: str, relies_on: str
 ) -> None:
-    module = HotModule("webtable.store.hbase", name)
+    module = HotModule("webtable.store.hbase.wire", name)
     folder = ROOT / module.folder
     for path in (folder / f"{name}.py", folder / module.digest, *folder.glob("_*.pxd")):
         shutil.copy(path, tmp_path)

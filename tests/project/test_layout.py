@@ -1,4 +1,4 @@
-"""The shape of the repository: sizes and names that keep it readable, and no trace of a machine."""
+"""The shape of the repository: sizes, names and rooms that keep it readable; no machine traces."""
 
 from __future__ import annotations
 
@@ -50,3 +50,33 @@ def test_no_trace_of_a_machine_or_a_registry() -> None:
         and MACHINE_TRACES.search(path.read_bytes())
     ]
     assert found == []
+
+
+def _folders_in_the_page() -> dict[str, set[str]]:
+    """Returns the modules of each folder, as docs/develop/layout.md lists them."""
+    page = (ROOT / "docs" / "develop" / "layout.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `([\w/]+)/` \| .+ \| (.+) \|$", page, re.MULTILINE)
+    return {folder: set(re.findall(r"`(\w+)`", modules)) for folder, modules in rows}
+
+
+def _folders_that_are_there() -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for path in (ROOT / "src" / "webtable").rglob("*.py"):
+        folder = path.parent.relative_to(ROOT / "src" / "webtable").as_posix()
+        modules = found.setdefault(folder, set())
+        if path.name != "__init__.py" and "_pb2" not in path.name:
+            modules.add(path.stem)
+    return found
+
+
+def test_the_page_about_the_layout_names_every_folder_and_module() -> None:
+    there = _folders_that_are_there()
+    top = there.pop(".")
+    assert _folders_in_the_page() == there
+    page = (ROOT / "docs" / "develop" / "layout.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^  (?!__init__)(\w+)\.py  ", page, re.MULTILINE)) == top
+
+
+@pytest.mark.parametrize(("folder", "modules"), _folders_that_are_there().items())
+def test_a_folder_can_be_taken_in_at_a_glance(folder: str, modules: set[str]) -> None:
+    assert len(modules) <= 15, f"give {folder} folders that say what its parts are"

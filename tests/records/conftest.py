@@ -13,7 +13,7 @@ import pytest
 
 import webtable
 from webtable import Store
-from webtable.cluster.local_hbase import LocalHBase
+from webtable.local.hbase import LocalHBase
 
 ENGINES = ("rocks", "hbase")
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from webtable.records.codecs import BadValue, Codec
 from webtable.records.declaration import Declaration
-from webtable.records.kinds import (
+from webtable.records.field_types import (
     EntityKey,
     Float32,
     Int8,

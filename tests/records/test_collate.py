@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webtable.records import collate as module
-from webtable.records.collate import Stream, collate, in_turn
+from webtable.records.reading import collate as module
+from webtable.records.reading.collate import Stream, collate, in_turn
 from webtable.store.model import Row
 
 

@@ -27,7 +27,7 @@ from webtable.records import (
     key_of,
 )
 from webtable.records.declaration import MARKER
-from webtable.records.recent import MOMENT_SECONDS
+from webtable.records.recent_deletes import MOMENT_SECONDS
 from webtable.records.record import declaration_of
 
 Own = Callable[[str], str]

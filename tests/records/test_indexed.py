@@ -19,7 +19,7 @@ from webtable.errors import (
     StaleIndex,
 )
 from webtable.records import Collection, EntityKey, IndexBy, Key, Record, UInt16, drop_index
-from webtable.records.indexing import FieldIndex
+from webtable.records.indexes import FieldIndex
 from webtable.records.record import declaration_of
 
 Own = Callable[[str], str]

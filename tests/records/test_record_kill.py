@@ -14,7 +14,7 @@ import pytest
 import webtable
 from tests.records.record_child import INDEXED, KEYS, Indexed, Plain
 from webtable import Store
-from webtable.cluster.local_hbase import LocalHBase
+from webtable.local.hbase import LocalHBase
 from webtable.records import Collection
 
 SOAK = bool(os.environ.get("WEBTABLE_SOAK"))

@@ -74,7 +74,8 @@ def filled(shell: Shell) -> Shell:
         ("alter 't', METHOD => 'shrink', NAME => 'f'", "METHOD 'shrink' is not one"),
         ("alter 't', METHOD => 'table_att_unset', NAME => 'X'", "table 't' has no option X"),
         ("drop 't'", "table 't' is enabled\nhint: disable 't' first"),
-        ("list '['", "'[' is not a regular expression"),
+        ("list '['", "regular expression '[', position 1: a class that is not closed"),
+        ("list '(?=(a+)+b)a'", "regular expression '(?=(a+)+b)a' could take more than"),
         ("describe_namespace 'x'", "namespace 'x' does not exist\nhint: known namespaces: default"),
         ("alter_namespace 'x'", "alter_namespace says nothing to change"),
         ("alter_namespace 'x', {METHOD => 'put'}", "METHOD 'put' is not known\nhint: 'set' or"),
@@ -288,6 +289,14 @@ def test_tables_are_listed_by_their_state(filled: Shell) -> None:
     filled.answer("create 'u', 'f'; disable 'u'")
     assert filled.answer("list_enabled_tables") == 'TABLE\nt\n1 row(s)\n=> ["t"]\n'
     assert filled.answer("list_disabled_tables") == 'TABLE\nu\n1 row(s)\n=> ["u"]\n'
+
+
+@pytest.mark.timeout(60)
+def test_a_hostile_regular_expression_is_answered_soon(filled: Shell) -> None:
+    name = "a" * 60
+    filled.answer(f"create '{name}', 'f'")
+    assert filled.answer("list '(a+)+b'").startswith("TABLE\n0 row(s)")
+    assert f'["{name}"]' in filled.answer("list '(?i)(A+)+'")
 
 
 def test_many_tables_are_changed_after_a_question(filled: Shell) -> None:

@@ -7,7 +7,13 @@ import importlib
 import pytest
 
 from tests.shell.running import Shell
-from webtable.cli.shell.catalog import ALIASES, GROUPS, OTHER_GROUPS, UNSUPPORTED, find_command
+from webtable.cli.shell.command_catalog import (
+    ALIASES,
+    GROUPS,
+    OTHER_GROUPS,
+    UNSUPPORTED,
+    find_command,
+)
 from webtable.cli.shell.help import help_of
 from webtable.errors import InvalidRequest
 
@@ -61,7 +67,7 @@ def test_every_command_of_hbase_is_known(group: str) -> None:
 def test_the_catalog_and_the_modules_agree() -> None:
     for group in GROUPS.values():
         for module, names in group.modules.items():
-            commands = importlib.import_module(f"webtable.cli.shell.{module}").COMMANDS
+            commands = importlib.import_module(f"webtable.cli.shell.commands.{module}").COMMANDS
             assert set(names.split()) <= commands.keys()
     listed = {
         (module, name)
@@ -70,7 +76,7 @@ def test_the_catalog_and_the_modules_agree() -> None:
         for name in names.split()
     }
     for module in {module for module, _ in listed}:
-        commands = importlib.import_module(f"webtable.cli.shell.{module}").COMMANDS
+        commands = importlib.import_module(f"webtable.cli.shell.commands.{module}").COMMANDS
         assert {(module, name) for name in commands} <= listed
 
 

@@ -10,9 +10,9 @@ import pytest
 import webtable
 from tests.shell.terminal import Terminal
 from webtable.cli.shell.completion import OPTIONS, complete
-from webtable.cli.shell.constants import CONSTANTS
 from webtable.cli.shell.interactive import is_complete
-from webtable.cli.shell.values import TableRef
+from webtable.cli.shell.language.constants import CONSTANTS
+from webtable.cli.shell.language.values import TableRef
 
 from .running import Shell
 

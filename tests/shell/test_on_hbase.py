@@ -9,7 +9,7 @@ import pytest
 
 import webtable
 from tests.shell.running import Shell
-from webtable.cluster.processes import wait_until
+from webtable.local.processes import wait_until
 
 pytestmark = pytest.mark.hbase
 

@@ -9,10 +9,12 @@ import tracemalloc
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 import webtable
 from tests.shell.running import Shell, masked
 from tests.shell.terminal import WEBTABLE
+from webtable.cli.main import cli
 from webtable.cli.shell.output import Printer
 
 SCRIPT = """create 't', 'f'
@@ -155,7 +157,7 @@ def test_a_store_that_somebody_writes_can_be_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["nowhere.txt"], b"script 'nowhere.txt' cannot be read\nhint: No such file"),
+        (["nowhere.txt"], b"script 'nowhere.txt' cannot be read: No such file"),
         (["--read-only", "-c", "list"], b"webtable: "),
         (["x.txt", "-c", "list"], b"both a file and -c"),
     ],
@@ -212,3 +214,12 @@ def test_ctrl_c_ends_a_script_with_its_own_code(tmp_path: Path) -> None:
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=120)
     assert (process.returncode, said.strip()) == (130, b"")
+
+
+def test_a_script_that_cannot_be_read_makes_no_store(tmp_path: Path) -> None:
+    location = tmp_path / "store"
+    missing = str(tmp_path / "missing.txt")
+    done = CliRunner().invoke(cli, ["shell", missing, "--store", str(location)])
+    assert done.exit_code == 2
+    assert "missing.txt' cannot be read: No such file or directory" in done.stderr
+    assert not location.exists()

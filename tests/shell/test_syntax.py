@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.shell.running import Shell
-from webtable.cli.shell.lexer import MAX_DEPTH, Lexer
-from webtable.cli.shell.parser import parse
+from webtable.cli.shell.language.lexer import MAX_DEPTH, Lexer
+from webtable.cli.shell.language.parser import parse
 from webtable.errors import ShellSyntaxError
 
 

@@ -6,6 +6,7 @@ readers compare what an index shows them with that record. When it is quiet, eve
 
 from __future__ import annotations
 
+import random
 from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
@@ -18,9 +19,9 @@ from webtable.errors import (
     StaleIndex,
     WebTableError,
 )
-from webtable.records.index import Change, Entry, Facts, Index, IndexedTable, RowState
-from webtable.records.index_rules import REPAIR_AGE_MS
-from webtable.records.upkeep import build, verify
+from webtable.index.maintenance import build, verify
+from webtable.index.rules import REPAIR_AGE_MS
+from webtable.index.table import Change, Entry, Facts, Index, IndexedTable, RowState
 from webtable.store.model import Row
 from webtable.store.scan import Scan
 
@@ -28,6 +29,7 @@ __all__ = [
     "INDEXES",
     "Broken",
     "BuildingWorld",
+    "CalmWorld",
     "IndexWorld",
     "MakeTable",
     "SlowWorld",
@@ -343,6 +345,26 @@ class SlowWorld(IndexWorld):
         """Adds one repairer more."""
         super().populate()
         self.world.scheduler.add("repairer", self._task(self.repair, self.worker()))
+
+
+class CalmWorld(IndexWorld):
+    """A schedule in which nobody dies and every call is answered: then nothing is left over."""
+
+    def __init__(self, seed: int, *, make: MakeTable = IndexedTable) -> None:
+        drawn = Faults.drawn(random.Random(-seed))
+        faults = drawn._replace(kill=0.0, lose=0.0, delay=0.0)
+        super().__init__(seed, make=make, faults=faults)
+
+    def check(self) -> None:
+        """Looks for entries that no row has, or that the next write of their row would not hide."""
+        report = verify(self.quiet)
+        if not report.is_tidy:
+            raise Broken(f"left over: {report}")
+        for hit in self.quiet.hits(BY_VALUE):
+            revision = self.state(hit.row).revision.number
+            if hit.timestamp > revision:
+                raise Broken(f"{hit} is newer than its row, {revision}")
+        super().check()
 
 
 def play(

@@ -13,21 +13,21 @@ from tests.links.naive import differences
 from tests.simulation.pages_world import wanted
 from tests.simulation.world import Faults, World
 from webtable.errors import CheckFailed, RetryableError, WebTableError
+from webtable.index.maintenance import verify
+from webtable.index.rules import REPAIR_AGE_MS
+from webtable.index.table import IndexedTable
 from webtable.links import schema as links_schema
-from webtable.links.graph import LinkIndex
-from webtable.links.keeper import LinkKeeper
+from webtable.links.index import LinkIndex
 from webtable.links.rules import INTENT_AGE_MS
+from webtable.links.updating.hook import LinkKeeper
 from webtable.pages import schema as pages_schema
-from webtable.pages.history import CaptureNote
 from webtable.pages.hooks import Begun, LinksChange
 from webtable.pages.indexes import page_indexes
 from webtable.pages.keys import key_scheme
 from webtable.pages.page import NewCapture, PageInfo
-from webtable.pages.suffixes import newest_list, suffixes_of
+from webtable.pages.public_suffixes import newest_list, suffixes_of
+from webtable.pages.storing.history import CaptureNote
 from webtable.pages.table import PageSettings, PageTable
-from webtable.records.index import IndexedTable
-from webtable.records.index_rules import REPAIR_AGE_MS
-from webtable.records.upkeep import verify
 
 __all__ = [
     "ChangingWords",

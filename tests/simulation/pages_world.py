@@ -11,12 +11,12 @@ from collections.abc import Callable
 
 from tests.simulation.world import World
 from webtable.errors import RetryableError, WebTableError
-from webtable.pages.held import Offered
-from webtable.pages.history import CaptureNote, counting
+from webtable.index.maintenance import verify
+from webtable.index.rules import REPAIR_AGE_MS
 from webtable.pages.page import NewCapture, PageInfo
+from webtable.pages.storing.history import CaptureNote, counting
+from webtable.pages.storing.newest_cell import Offered
 from webtable.pages.table import PageTable
-from webtable.records.index_rules import REPAIR_AGE_MS
-from webtable.records.upkeep import verify
 
 __all__ = ["PagesBroken", "PagesWorld", "play_pages", "wanted"]
 

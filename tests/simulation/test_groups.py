@@ -11,8 +11,8 @@ from tests.simulation.groups_world import GroupsWorld, SlowGroupsWorld
 from tests.simulation.index_world import IndexWorld, play
 from tests.simulation.test_index_rules import broken_by, changed_writer
 from webtable.errors import WebTableError
-from webtable.records.index_plan import Plan
-from webtable.records.index_writer import Writer
+from webtable.index.plan import Plan
+from webtable.index.writer import Writer
 
 SOAK = bool(os.environ.get("WEBTABLE_SOAK"))
 

@@ -8,6 +8,7 @@ import pytest
 
 from tests.simulation.index_world import (
     BuildingWorld,
+    CalmWorld,
     IndexWorld,
     SlowWorld,
     UniqueWorld,
@@ -31,6 +32,11 @@ def test_an_index_is_built_while_others_write() -> None:
 def test_crowded_and_slow_schedules_keep_it_too(kind: type[IndexWorld]) -> None:
     for seed in range(5_000 if SOAK else 100):
         play(seed, kind=kind)
+
+
+def test_nothing_is_left_over_where_nobody_dies() -> None:
+    for seed in range(20_000 if SOAK else 400):
+        play(seed, kind=CalmWorld)
 
 
 def test_a_schedule_repeats_from_its_seed() -> None:

@@ -16,6 +16,7 @@ from tests.simulation.links_world import (
     SlowLinks,
     play_links,
 )
+from webtable.links.updating import journal
 
 SOAK = bool(os.environ.get("WEBTABLE_SOAK"))
 KINDS = [ChangingWords, CrowdedLinks, LeftBehind, MovingCounts, OfferedLinks, SlowLinks]
@@ -30,6 +31,14 @@ def test_schedules_keep_the_link_promise() -> None:
 def test_crowded_and_slow_schedules_keep_it_too(kind: type[LinksWorld]) -> None:
     for seed in range(10_000 if SOAK else 200):
         play_links(seed, kind=kind)
+
+
+def test_journals_that_would_be_too_large_are_written_in_parts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(journal, "MAX_JOURNAL_BYTES", 20)  # a target or two
+    for seed in range(10_000 if SOAK else 100):
+        play_links(seed)
 
 
 def test_a_schedule_repeats_from_its_seed() -> None:

@@ -21,12 +21,13 @@ from tests.simulation.links_world import (
     SlowLinks,
     play_links,
 )
-from webtable.links import exporter, keeper, rules, schema, shards, update
-from webtable.links.journal import TakeIn
-from webtable.links.shards import ShardWriter, State
-from webtable.links.update import Intent, Intents, Own, Updater
+from webtable.index.table import Change, RowState
+from webtable.links import rules, schema
+from webtable.links.updating import cluster, count_exporter, count_rules, hook, shards
+from webtable.links.updating.cluster import Intent, Intents, Own, Updater
+from webtable.links.updating.journal import TakeIn
+from webtable.links.updating.shards import ShardWriter, State
 from webtable.pages.page import NewCapture
-from webtable.records.index import Change, RowState
 from webtable.store.model import Row
 from webtable.store.mutation import Conditional
 
@@ -81,7 +82,7 @@ def test_a_journal_moves_with_the_links(monkeypatch: pytest.MonkeyPatch) -> None
             self._view = view._replace(journal_at=cells[0].timestamp)
             return Change(put={c: v for c, v in change.put.items() if c != schema.JOURNAL})
 
-    monkeypatch.setattr(update, "TakeIn", Staying)
+    monkeypatch.setattr(cluster, "TakeIn", Staying)
     assert broken_by(ChangingWords)
 
 
@@ -100,17 +101,17 @@ def test_a_journal_is_cleared_when_all_are_told(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_the_guard_of_a_link(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(update, "ShardWriter", Unguarded)
+    monkeypatch.setattr(cluster, "ShardWriter", Unguarded)
     assert broken_by(CrowdedLinks)
 
 
 def test_the_guard_of_a_member(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exporter, "ShardWriter", Unguarded)
+    monkeypatch.setattr(count_exporter, "ShardWriter", Unguarded)
     assert broken_by(MovingCounts)
 
 
 def test_the_guard_of_the_number_in_a_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    without_guard(monkeypatch, exporter)
+    without_guard(monkeypatch, count_rules)
     assert broken_by(MovingCounts)
 
 
@@ -141,7 +142,7 @@ def test_the_exporter_sums_after_it_has_read_the_revision(monkeypatch: pytest.Mo
 
 def test_the_exporter_always_moves_the_revision(monkeypatch: pytest.MonkeyPatch) -> None:
     # A count that is the same now as it was may have been another one in between.
-    class Still(exporter._Recount):
+    class Still(count_exporter._Recount):
         def __call__(self, state: RowState) -> Change:
             change = super().__call__(state)
             self.exported.revision = state.revision.number
@@ -151,9 +152,9 @@ def test_the_exporter_always_moves_the_revision(monkeypatch: pytest.MonkeyPatch)
                 return None  # type: ignore[return-value]
             return change
 
-    class Exporter(exporter.Exporter):
-        def _count(self, uris: Sequence[bytes]) -> list[exporter._Exported]:
-            sums = exporter._Sums(self._index, uris)
+    class Exporter(count_exporter.Exporter):
+        def _count(self, uris: Sequence[bytes]) -> list[count_exporter._Exported]:
+            sums = count_exporter._Sums(self._index, uris)
             decisions = [Still(uri, sums) for uri in uris]
             items = [(schema.page_row(each.exported.uri), each) for each in decisions]
             for each, revision in zip(decisions, self._index.rows.write_many(items), strict=True):
@@ -161,7 +162,7 @@ def test_the_exporter_always_moves_the_revision(monkeypatch: pytest.MonkeyPatch)
                     each.exported.revision = revision
             return [each.exported for each in decisions]
 
-    monkeypatch.setattr(keeper, "Exporter", Exporter)
+    monkeypatch.setattr(hook, "Exporter", Exporter)
     assert broken_by(MovingCounts)
 
 
@@ -172,7 +173,7 @@ def test_an_intent_comes_before_the_row(monkeypatch: pytest.MonkeyPatch) -> None
     class Unannounced(Updater):
         def begin(self, captures: Sequence[NewCapture]) -> Intents:
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(update, "_send", lambda table, mutations: None)
+                patch.setattr(cluster, "_send", lambda table, mutations: None)
                 return super().begin(captures)
 
     assert _broken_by_updater(Unannounced, monkeypatch)
@@ -206,6 +207,6 @@ def _broken_by_updater(
     monkeypatch: pytest.MonkeyPatch,
     kind: type[LinksWorld] = LinksWorld,
 ) -> str:
-    monkeypatch.setattr(keeper, "Updater", updater)
-    monkeypatch.setattr(exporter, "Updater", updater)
+    monkeypatch.setattr(hook, "Updater", updater)
+    monkeypatch.setattr(count_exporter, "Updater", updater)
     return broken_by(kind)

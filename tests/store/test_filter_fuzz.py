@@ -18,8 +18,8 @@ from tests.store.filter_values import filters_with_text
 from webtable import Store, Table
 from webtable.errors import InvalidRequest
 from webtable.filters import Filter, filter_text, parse_filter
-from webtable.store.filter_forms import COMPARATORS, FORMS
-from webtable.store.rocks.filtering.java_regex import compile_regex
+from webtable.store.filtering.filter_arguments import COMPARATORS, FORMS
+from webtable.store.regex import compile_regex
 
 EXAMPLES = 5_000 if os.environ.get("WEBTABLE_SOAK") else 150
 often = settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
@@ -152,7 +152,7 @@ def test_what_is_read_works(table: Table, text: str, reverse: bool) -> None:
 def test_an_expression_is_taken_or_refused(pattern: str, ignore_case: bool) -> None:
     said = ""
     try:
-        compile_regex(pattern, ignore_case).search("a")
+        compile_regex(pattern, ignore_case)("a")
     except InvalidRequest as error:
         said = refusal(error)
     assert not said or said.startswith("regular expression ")

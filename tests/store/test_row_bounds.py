@@ -19,7 +19,7 @@ from webtable.filters import (
     SkipFilter,
     WhileMatchFilter,
 )
-from webtable.store.row_bounds import filter_bounds
+from webtable.store.filtering.row_bounds import filter_bounds
 
 AB = PrefixFilter(b"ab")
 NONE = (b"", b"")

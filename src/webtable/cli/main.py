@@ -1,144 +1,164 @@
-"""The `webtable` command: its subcommands, and what an error looks like to a shell.
+"""The `webtable` command: how it starts, and what an error looks like to a shell.
 
-A subcommand's module is imported when it is called, not before: the help text must come at once,
-whatever libraries the commands need. Data goes to stdout, talk to stderr, the meaning into the
-exit code, which `webtable.errors` gives each class of errors.
+Data goes to stdout, messages to stderr. `webtable.errors` maps each class of errors to an exit
+code.
 """
 
 from __future__ import annotations
 
-import importlib
-import json
+import contextlib
+import io
+import os
+import signal
 import sys
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import Any, NoReturn
 
 import click
 
 from webtable import WebTableError, __version__
-from webtable.cli.options import FORMAT_KEY, group_store_option
-from webtable.errors import door, error_body
+from webtable.cli.command_list import COMMANDS
+from webtable.cli.lazy_group import Entry, LazyGroup
+from webtable.cli.options import FORMAT_KEY, GO_ON_KEY, group_store_option
+from webtable.cli.output import json_text, talk
+from webtable.cli.safe_text import show_text
+from webtable.errors import UsageError, door, error_body
 
-__all__ = ["cli", "main"]
+__all__ = ["COMMANDS", "Entry", "cli", "main"]
 
+FAILED = 1
 STOPPED = 130
 
 
-class Entry(NamedTuple):
-    """Where a subcommand is defined, and the line about it in the help text."""
+class MainGroup(LazyGroup):
+    """The group of all commands; it turns errors into messages and exit codes."""
 
-    module: str
-    name: str
-    summary: str
-
-
-COMMANDS = {
-    "balancer": Entry(
-        "servers", "balancer", "Let the cluster spread its regions by itself, or not."
-    ),
-    "checkpoint": Entry("upkeep", "checkpoint", "Write a consistent copy of the store."),
-    "cluster": Entry(
-        "servers",
-        "cluster",
-        "Show the master, dead servers, regions on their way, the balancer.",
-    ),
-    "compact": Entry("upkeep", "compact", "Rewrite tables without what no read can see."),
-    "diff": Entry("pages", "diff", "Show what changed between two versions of a page."),
-    "doctor": Entry(
-        "doctor", "doctor", "Measure whether a store of pages fits its size, with advice."
-    ),
-    "export": Entry("export", "export", "Write pages to a file: WARC, JSON lines, CDXJ."),
-    "flush": Entry("upkeep", "flush", "Write what is in memory to files."),
-    "hbase": Entry("hbase", "hbase", "Run a real HBase on this machine, for trying and for tests."),
-    "index": Entry("verify", "index", "Look after the indexes of pages."),
-    "init": Entry("pages", "init", "Make a store for pages."),
-    "links": Entry("links", "links", "Ask who links where: top, in, out, changes, broken …"),
-    "load": Entry("load", "load", "Load crawls: WARC, ARC, WAT or JSON lines."),
-    "namespace": Entry("namespaces", "namespace", "List, create and drop namespaces."),
-    "page": Entry("pages", "page", "Show a page: now, at a date, its history, its body."),
-    "pages": Entry("pages", "pages", "List the pages of a domain or a directory."),
-    "records": Entry("records", "records", "Look after tables of records: ghost fields, indexes."),
-    "region": Entry("regions", "region", "Move, split, merge, flush and compact regions."),
-    "regions": Entry("regions", "regions", "List regions with their servers, sizes and requests."),
-    "report": Entry("reports", "report", "Ask about all pages: errors, largest, modified …"),
-    "sample": Entry("sample", "sample", "Write a small, made-up crawl to try things with."),
-    "servers": Entry("servers", "servers", "List the servers that are alive, with their load."),
-    "shell": Entry(
-        "shell.command", "shell", "Type commands of HBase's shell, or run a script of them."
-    ),
-    "snapshot": Entry(
-        "snapshots", "snapshot", "Take, list, restore, clone and delete snapshots of tables."
-    ),
-    "stats": Entry(
-        "stats", "stats", "Show sizes and counts: by family, of pages by part or domain."
-    ),
-    "table": Entry("schemas", "table", "Create, describe, alter, enable, disable and drop tables."),
-    "tables": Entry("tables", "tables", "List the tables with their families and sizes."),
-    "tour": Entry("tour", "tour", "Show what the store can do, step by step."),
-    "verify": Entry("verify", "verify", "Check that pages and indexes agree; mend what does not."),
-}
-
-
-class LazyGroup(click.Group):
-    """A group that imports a subcommand only when it is called, and reports our errors."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Returns the names of the subcommands."""
-        return sorted(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Imports one subcommand; None when there is none of that name."""
-        entry = COMMANDS.get(cmd_name)
-        if entry is None:
-            return None
-        module = importlib.import_module(f"webtable.cli.{entry.module}")
-        command: click.Command = getattr(module, entry.name)
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Writes the list of subcommands without importing any."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, COMMANDS[name].summary) for name in sorted(COMMANDS)])
+    def make_context(self, *args: Any, **extra: Any) -> click.Context:
+        """Reads the arguments, which may print a help text."""
+        with _system_errors():
+            return super().make_context(*args, **extra)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Runs the subcommand; an error of ours becomes a message and an exit code."""
         try:
-            return super().invoke(ctx)
+            with _system_errors():
+                return super().invoke(ctx)
         except WebTableError as error:
             _report(error, ctx.meta.get(FORMAT_KEY, "table"))
             ctx.exit(door(error).exit_code)
+        except (KeyboardInterrupt, SystemExit) as stop:
+            if isinstance(stop, KeyboardInterrupt) or stop.code == STOPPED:
+                talk(f"webtable: stopped{_go_on(ctx)}")
+            raise
+
+
+def _go_on(ctx: click.Context) -> str:
+    """Returns what to do after Ctrl-C, where the command that ran has named it."""
+    advice = ctx.meta.get(GO_ON_KEY)
+    return f"; {advice}" if advice else ""
+
+
+class _OutputFailed(Exception):
+    """Standard output cannot be written: its disk is full, or its reader is gone."""
+
+    def __init__(self, error: OSError) -> None:
+        self.error = error
+
+
+@contextlib.contextmanager
+def _system_errors() -> Iterator[None]:
+    # click would end the process with exit code 1, without a word, for a reader that is gone.
+    try:
+        yield
+    except OSError as exc:
+        if exc.filename is None:
+            raise _OutputFailed(exc) from exc
+        raise WebTableError(
+            f"'{os.fsdecode(exc.filename)}' cannot be used: {exc.strerror or exc}",
+            hint="check the path and its permissions",
+        ) from exc
 
 
 @click.group(
-    cls=LazyGroup,
+    cls=MainGroup,
+    entries=COMMANDS,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(__version__, message="%(prog)s %(version)s")
 @group_store_option
 def cli() -> None:
-    """Keep crawled web pages the way Bigtable's Webtable did.
+    """Store crawled web pages the way Bigtable's Webtable did, and query them.
 
-    Every command takes --store LOCATION: a directory for the embedded store, or hbase://HOST for
-    a cluster. WEBTABLE_STORE sets it for all of them.
+    Every command takes --store LOCATION: a directory for an embedded store, or hbase://HOST for
+    a cluster. The environment variable WEBTABLE_STORE sets it for all commands.
     """
 
 
 def main() -> None:
     """Runs the command line and leaves the process with its exit code."""
+    _prepare_output()
+    # SIGTERM, like Ctrl-C, runs every `with` and `finally`, so that partial files are removed.
+    before = signal.signal(signal.SIGTERM, _stop)
     try:
         result = cli.main(prog_name="webtable", standalone_mode=False)
+        with _system_errors():
+            sys.stdout.flush()
     except click.ClickException as error:
-        error.show()
+        _report_click(error)
         sys.exit(error.exit_code)
-    except click.Abort:
-        # click turns Ctrl-C into Abort. The shell has moved the cursor already.
+    except (click.Abort, KeyboardInterrupt):
+        # click turns Ctrl-C into Abort.
         sys.exit(STOPPED)
+    except _OutputFailed as failed:
+        sys.exit(_report_output(failed.error))
+    finally:
+        signal.signal(signal.SIGTERM, before)
     sys.exit(result if isinstance(result, int) else 0)
+
+
+def _prepare_output() -> None:
+    """Lets any text be printed, whatever encoding the output has, and also where it is closed."""
+    if sys.stdout is None:  # closed by the caller
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - kept open
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
+def _stop(_signal: int, _frame: object) -> NoReturn:
+    # Not KeyboardInterrupt: at the prompt of the shell that only discards the line.
+    sys.exit(STOPPED)
 
 
 def _report(error: WebTableError, form: str) -> None:
     if form in ("json", "jsonl"):
-        click.echo(json.dumps(error_body(error), ensure_ascii=False), err=True)
+        click.echo(json_text(error_body(error)), err=True)
         return
-    click.echo(f"webtable: {error.message}", err=True)
+    talk(f"webtable: {error.message}")
     if error.hint:
-        click.echo(f"hint: {error.hint}", err=True)
+        talk(f"hint: {error.hint}")
+
+
+def _report_click(error: click.ClickException) -> None:
+    """Prints an error in the arguments, as click words it."""
+    ctx = error.ctx if isinstance(error, click.UsageError) else None
+    if ctx is not None and ctx.meta.get(FORMAT_KEY) in ("json", "jsonl"):
+        wrong = UsageError(error.format_message(), hint=f"see `{ctx.command_path} --help`")
+        _report(wrong, "json")
+        return
+    text = io.StringIO()
+    error.show(text)
+    click.echo(show_text(text.getvalue(), keep="\n\t"), err=True, nl=False)
+
+
+def _report_output(error: OSError) -> int:
+    """Says why the output cannot be written; returns the exit code."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        # What is left in the buffer must not fail again when the process ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if isinstance(error, BrokenPipeError):
+        return STOPPED  # the reader, such as `head`, has read enough: no message
+    talk(f"webtable: the output cannot be written: {error.strerror or error}")
+    talk("hint: make room on its disk, or send it elsewhere")
+    return FAILED

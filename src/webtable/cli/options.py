@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 import itertools
+import os
 import re
 import sys
 from collections.abc import Callable
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 import click
 
 import webtable
 
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
 __all__ = [
     "FORMAT_KEY",
+    "GO_ON_KEY",
     "ROW_KEY",
     "Format",
     "RowKey",
+    "complete_files",
     "format_option",
+    "go_on_with",
     "group_store_option",
     "idle_store_option",
+    "is_raw",
     "limit_option",
     "open_for_reading",
     "open_for_writing",
@@ -30,7 +38,11 @@ __all__ = [
 
 DEFAULT_STORE = "./webtable.db"
 FORMAT_KEY = "webtable.format"
-"""Where the chosen format is kept in click's context, for errors to follow it."""
+"""Where click's context has the chosen format, so that errors are printed in it too."""
+GO_ON_KEY = "webtable.go_on"
+"""Where click's context has the advice that Ctrl-C prints."""
+_RAW_KEY = "webtable.raw"
+_VERBOSE_KEY = "webtable.verbose"
 _STORE_KEY = "webtable.store"
 
 Format: TypeAlias = Literal["table", "json", "jsonl", "csv"]
@@ -39,8 +51,41 @@ FORMATS: tuple[Format, ...] = ("table", "json", "jsonl", "csv")
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
+def _message_options(function: _Command) -> _Command:
+    """Gives a command `--verbose` and `--no-color`."""
+    no_color = click.option(
+        "--no-color",
+        is_flag=True,
+        expose_value=False,
+        callback=_set_color,
+        help="Print no colours; the environment variable NO_COLOR does the same.",
+    )
+    return click.option(
+        "-v",
+        "--verbose",
+        count=True,
+        expose_value=False,
+        callback=_set_verbosity,
+        help="Print log messages to stderr; -vv prints debug messages too.",
+    )(no_color(function))
+
+
+def complete_files(
+    _ctx: click.Context, _param: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Lets the shell complete an argument with names of files and directories."""
+    from click.shell_completion import CompletionItem
+
+    return [CompletionItem(incomplete, type="file")]
+
+
+def go_on_with(advice: str) -> None:
+    """Names what to do after Ctrl-C; printed where the command that runs is stopped."""
+    click.get_current_context().meta[GO_ON_KEY] = advice
+
+
 def store_option(function: _Command) -> _Command:
-    """Gives a command `--store LOCATION`, passed as `location`."""
+    """Gives a command `--store LOCATION`, passed as `location`, and the options of messages."""
     return click.option(
         "--store",
         "location",
@@ -50,8 +95,9 @@ def store_option(function: _Command) -> _Command:
         show_default=True,
         show_envvar=True,
         callback=_chosen,
+        shell_complete=complete_files,
         help="A directory, hbase://HOST or hbase+masters://HOST.",
-    )(function)
+    )(_message_options(function))
 
 
 def group_store_option(function: _Command) -> _Command:
@@ -61,23 +107,32 @@ def group_store_option(function: _Command) -> _Command:
         metavar="LOCATION",
         expose_value=False,
         callback=_hand_down,
+        shell_complete=complete_files,
         help="The store of the command that follows.",
-    )(function)
+    )(_message_options(function))
 
 
 def idle_store_option(function: _Command) -> _Command:
-    """Gives a command that works on no store the option `--store` all the same."""
+    """Gives a command that uses no store the option `--store` too, so that all have it."""
     return click.option(
         "--store",
         metavar="LOCATION",
         envvar="WEBTABLE_STORE",
         expose_value=False,
+        shell_complete=complete_files,
         help="Every command takes this; here it has no effect.",
-    )(function)
+    )(_message_options(function))
 
 
 def format_option(function: _Command) -> _Command:
-    """Gives a command `--format`, passed as `form`."""
+    """Gives a command `--format`, passed as `form`, and `--raw`, which `is_raw` returns."""
+    raw = click.option(
+        "--raw",
+        is_flag=True,
+        expose_value=False,
+        callback=_keep_raw,
+        help="In csv, do not escape texts that a spreadsheet would run as formulas.",
+    )
     return click.option(
         "--format",
         "form",
@@ -87,8 +142,14 @@ def format_option(function: _Command) -> _Command:
         callback=_remember,
         # Before the others, so that an error in one of them is reported in this form already.
         is_eager=True,
-        help="How to print the answer.",
-    )(function)
+        help="How to print the results.",
+    )(raw(function))
+
+
+def is_raw() -> bool:
+    """Whether the command that runs was given `--raw`."""
+    ctx = click.get_current_context(silent=True)
+    return ctx is not None and bool(ctx.meta.get(_RAW_KEY))
 
 
 def limit_option(function: _Command) -> _Command:
@@ -107,12 +168,12 @@ def wait_option(function: _Command) -> _Command:
     return click.option(
         "--wait/--no-wait",
         default=True,
-        help="Return when it is done, or when it was asked for.  [default: when it is done]",
+        help="Wait until it is done, or return after the request.  [default: wait]",
     )(function)
 
 
 def yes_option(function: _Command) -> _Command:
-    """Gives a command that removes something `--yes`; without it, a person is asked."""
+    """Gives a command that removes data `--yes`; without it, the command asks first."""
     return click.option(
         "--yes", is_flag=True, expose_value=False, callback=_confirm, help="Do not ask first."
     )(function)
@@ -144,7 +205,7 @@ ROW_KEY = RowKey()
 
 
 def open_for_reading(location: str) -> webtable.Store:
-    """Opens a store beside its writer, if it has one; never makes one."""
+    """Opens an existing store as a follower: another process may write it meanwhile."""
     return webtable.open(location, read_only=True, create=False)
 
 
@@ -157,7 +218,7 @@ def _confirm(ctx: click.Context, _option: click.Parameter, yes: bool) -> None:
     if yes or ctx.resilient_parsing:
         return
     if not sys.stdin.isatty():
-        raise click.UsageError("this removes data: say --yes", ctx)
+        raise click.UsageError("this removes data: add --yes to confirm", ctx)
     click.confirm("This removes data. Go on?", abort=True, err=True)
 
 
@@ -170,6 +231,24 @@ def _chosen(ctx: click.Context, option: click.Parameter, location: str) -> str:
     is_said = ctx.get_parameter_source(option.name or "") is click.core.ParameterSource.COMMANDLINE
     chosen: str = location if is_said else ctx.meta.get(_STORE_KEY, location)
     return chosen
+
+
+def _set_color(ctx: click.Context, _option: click.Parameter, no_color: bool) -> None:
+    if no_color or os.environ.get("NO_COLOR"):
+        ctx.color = False
+
+
+def _set_verbosity(ctx: click.Context, _option: click.Parameter, count: int) -> None:
+    # The option may stand before and behind the command: `webtable -v load -v` is -vv.
+    ctx.meta[_VERBOSE_KEY] = total = ctx.meta.get(_VERBOSE_KEY, 0) + count
+    if count and not ctx.resilient_parsing:
+        from webtable.cli.log_messages import print_logs
+
+        print_logs(ctx.find_root(), total)
+
+
+def _keep_raw(ctx: click.Context, _option: click.Parameter, raw: bool) -> None:
+    ctx.meta[_RAW_KEY] = raw
 
 
 def _remember(ctx: click.Context, _option: click.Parameter, form: Format) -> Format:

@@ -2,6 +2,8 @@
 
 An answer is a list of items, each a mapping of the same keys. `json` is one object that also
 says where to go on; `jsonl` and `csv` are the items only. Bytes appear as HBase shows them.
+`webtable.cli.safe_text` makes tables and messages safe for terminals; cells of `csv` are made safe
+for spreadsheets here.
 """
 
 from __future__ import annotations
@@ -15,11 +17,14 @@ from typing import Literal, NamedTuple, TextIO, TypeAlias, TypeVar
 
 import click
 
-from webtable.cli.options import Format
+from webtable.cli.options import Format, is_raw
+from webtable.cli.safe_text import show_json, show_text
 
 __all__ = [
     "Column",
     "Item",
+    "json_text",
+    "more_follows",
     "page_of",
     "print_item",
     "print_items",
@@ -61,10 +66,10 @@ def print_items(
     if form == "json":
         bounds: Item = {"next": next_key, "truncated": next_key is not None}
         answer = {"items": list(items), **bounds, **(more or {})}
-        out.write(_json(answer, indent=2) + "\n")
+        out.write(json_text(answer, indent=2) + "\n")
     elif form == "jsonl":
         for item in items:
-            out.write(_json(item) + "\n")
+            out.write(json_text(item) + "\n")
     elif form == "csv":
         _print_csv(items, columns, out)
     else:
@@ -72,8 +77,7 @@ def print_items(
     # A reader that went away shows up here, where it can be handled, and not at exit.
     out.flush()
     if next_key is not None and form != "json":
-        word = "behind" if go_on == "--after" else "from"
-        talk(f"there is more, {word} '{next_key}'; see {go_on} and --limit")
+        more_follows(go_on, next_key)
 
 
 def print_item(item: Item, form: Format, *, shown: Item | None = None) -> None:
@@ -83,7 +87,7 @@ def print_item(item: Item, form: Format, *, shown: Item | None = None) -> None:
         shown: what people see instead, where that is not all, or not the same.
     """
     if form == "json":
-        sys.stdout.write(_json(item, indent=2) + "\n")
+        sys.stdout.write(json_text(item, indent=2) + "\n")
         return
     flat = item if shown is None else shown
     if form == "table":
@@ -109,8 +113,14 @@ def page_of(
 
 
 def talk(message: str) -> None:
-    """Says something to the person at the terminal; programs read stdout only."""
-    click.echo(message, err=True)
+    """Prints one line for the person at the terminal, to stderr; programs read stdout only."""
+    click.echo(show_text(message, keep="\t"), err=True)
+
+
+def more_follows(option: str, next_key: str) -> None:
+    """Says how to go on behind an answer, in a form that can be pasted into a shell."""
+    quoted = next_key.replace("'", "'\\''")
+    talk(f"there is more; go on with {option} '{quoted}'")
 
 
 def show_bytes(value: bytes) -> str:
@@ -138,13 +148,18 @@ def show_size(size_bytes: int) -> str:
     return f"{size:.1f} {unit}"
 
 
+def json_text(value: object, indent: int | None = None) -> str:
+    """Returns a value as JSON, safe to print on a terminal; bytes as HBase shows them."""
+    # Escapes keep the value where the output's encoding lacks a character.
+    is_ascii = (sys.stdout.encoding or "").lower() not in ("utf-8", "utf8")
+    return show_json(json.dumps(value, default=_plain, ensure_ascii=is_ascii, indent=indent))
+
+
+# Excel takes the wide forms of East Asian keyboards for the same signs.
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 _SHOWN = [
     chr(byte) if 0x20 <= byte <= 0x7E and byte != 0x5C else f"\\x{byte:02X}" for byte in range(256)
 ]
-
-
-def _json(value: object, indent: int | None = None) -> str:
-    return json.dumps(value, default=_plain, ensure_ascii=False, indent=indent)
 
 
 def _plain(value: object) -> str:
@@ -155,9 +170,13 @@ def _plain(value: object) -> str:
 
 def _print_csv(items: Iterable[Item], columns: Sequence[Column], out: TextIO) -> None:
     writer = csv.writer(out, lineterminator="\n")
+    # A writer quotes the characters of its own line end; readers end a line at a lone \r, too.
+    quoting = csv.writer(out, lineterminator="\n", quoting=csv.QUOTE_ALL)
+    cell = _text if is_raw() else _safe_csv
     writer.writerow([column.key for column in columns])
     for item in items:
-        writer.writerow([_text(item[column.key]) for column in columns])
+        cells = [cell(item[column.key]) for column in columns]
+        (quoting if any("\r" in each for each in cells) else writer).writerow(cells)
 
 
 def _print_table(items: Sequence[Item], columns: Sequence[Column]) -> None:
@@ -179,7 +198,7 @@ def _cell(value: object, kind: str) -> str:
         return "yes" if value else "no"
     if isinstance(value, int | float) and kind != "text":
         return _SHOW[kind](value)
-    return _text(value)
+    return show_text(_text(value))
 
 
 def _show_time(milliseconds: float) -> str:
@@ -195,6 +214,16 @@ _SHOW: Mapping[str, Callable[[float], str]] = {
 }
 
 
+def _safe_csv(value: object) -> str:
+    """Returns a cell that a spreadsheet takes for text where it is one, not for a formula."""
+    text = _text(value)
+    if isinstance(value, int | float):
+        return text
+    if sys.stdout.isatty():
+        text = show_text(text)
+    return f"'{text}" if text.startswith(_FORMULA_STARTS) else text
+
+
 def _text(value: object) -> str:
     if value is None:
         return ""
@@ -202,6 +231,10 @@ def _text(value: object) -> str:
         return show_bytes(value)
     if isinstance(value, bool):
         return str(value).lower()
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, Mapping):
+        return json_text(value)
+    if isinstance(value, list | tuple):
+        if any(isinstance(each, Mapping) for each in value):
+            return json_text(value)
         return ", ".join(map(_text, value))
     return str(value)

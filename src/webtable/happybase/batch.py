@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, SupportsIndex
 
+from webtable.happybase.conversions import Text, as_bytes, as_integer
 from webtable.happybase.errors import translated
-from webtable.happybase.forms import Text, as_bytes, as_integer
 from webtable.store.mutation import Delete, Durability, Mutation, Put
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ import weakref
 from collections.abc import Mapping, Sequence
 
 from webtable.happybase import errors
+from webtable.happybase.conversions import Text, as_bytes, family_of
 from webtable.happybase.errors import TTransportException, raised, translated
-from webtable.happybase.forms import Text, as_bytes, family_of
 from webtable.happybase.stores import DEFAULT_HOST, DEFAULT_PORT, Lease, acquire, location_of
 from webtable.happybase.table import Table
 from webtable.store.schema import TableSchema

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias, TypedDict
 from webtable.errors import InvalidRequest, TableNotFound
 from webtable.happybase import errors
 from webtable.happybase.batch import Batch
-from webtable.happybase.errors import raised, translated
-from webtable.happybase.forms import (
+from webtable.happybase.conversions import (
     Text,
     as_bytes,
     as_columns,
@@ -22,9 +21,10 @@ from webtable.happybase.forms import (
     options_of,
     region_of,
 )
+from webtable.happybase.errors import raised, translated
 from webtable.store import table as store_table
-from webtable.store.filter_text import parse_filter
-from webtable.store.filters import Filter
+from webtable.store.filtering.filter_language import parse_filter
+from webtable.store.filtering.filters import Filter
 from webtable.store.model import Cell, Row
 from webtable.store.mutation import MAX_ROW_BYTES, Increment
 from webtable.store.scan import ALL_VERSIONS, Scan, prefix_end

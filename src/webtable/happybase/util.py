@@ -9,7 +9,7 @@ import re
 from collections import OrderedDict
 from typing import Any, ClassVar, Protocol
 
-from webtable.happybase.forms import as_bytes as ensure_bytes
+from webtable.happybase.conversions import as_bytes as ensure_bytes
 from webtable.store.scan import prefix_end
 
 __all__ = [

@@ -10,7 +10,7 @@ r"""The bytes in the cells of the link index.
     inlinks:<source>  `+` and a line a link: rel TAB anchor. `-`: the source linked here once.
                       The timestamp is the guard: the revision of `p:<source>` it was taken from.
     members:<uri>     `+` or `-`: whether the URI is crawled or linked to; the guard likewise
-    …:shardrev        revision and token, as in `webtable.records.index_cells`
+    …:shardrev        revision and token, as in `webtable.index.cells`
     w:<token>         an intent: time TAB digest of the capture; the timestamp says how old it is
     w:targets         a mark: zlib of URIs, one a line
 
@@ -27,9 +27,9 @@ from webtable import compiled
 from webtable.errors import CorruptData
 
 if TYPE_CHECKING:
-    from webtable.links import lines
+    from webtable.links import target_states
 else:
-    lines = compiled.load("webtable.links", "lines")
+    target_states = compiled.load("webtable.links", "target_states")
 
 __all__ = [
     "GONE",
@@ -46,7 +46,7 @@ __all__ = [
 GONE = b"-"
 """The state of a link that was there once."""
 
-live_values = lines.live_values
+live_values = target_states.live_values
 
 _FAST = 1
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from webtable.records.index_rules import SKEW_MS, WRITE_LIMIT_MS
+from webtable.index.rules import SKEW_MS, WRITE_LIMIT_MS
 
 __all__ = [
     "INTENT_AGE_MS",

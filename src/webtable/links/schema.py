@@ -26,9 +26,9 @@ import zlib
 from functools import lru_cache
 from typing import Final, TypedDict
 
+from webtable.index.model import PURGE_MS, PURGE_SETTING, state_setting
 from webtable.pages.keys import from_key_form, key_form, reversed_host
-from webtable.pages.suffixes import Suffixes
-from webtable.records.index_model import PURGE_MS, PURGE_SETTING, state_setting
+from webtable.pages.public_suffixes import Suffixes
 from webtable.store.schema import Compression, Family, TableSchema
 
 __all__ = [

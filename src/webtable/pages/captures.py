@@ -1,22 +1,25 @@
 """What is read from a crawl: captures, what their HTML says, and what could not be taken.
 
 These values are light and frozen, and go to worker processes and back. A reader
-(`webtable.pages.sources.read_captures`) yields `Capture` and `Skipped` in the order of the file;
-`webtable.pages.html.parse_capture` makes a `Parsed` of a capture. Nothing here knows a store.
+(`webtable.pages.formats.crawl_files.read_captures`) yields `Capture` and `Skipped` in the order of
+the file; `webtable.pages.html.parser.parse_capture` makes a `Parsed` of a capture. Nothing here
+knows a store.
 """
 
 from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
 
 __all__ = [
+    "ENDED_PROCESS",
     "EXPECTED_REASONS",
     "MAX_BODY_BYTES",
+    "MAX_LINK_BYTES",
     "REASONS",
     "START",
     "Capture",
@@ -25,6 +28,7 @@ __all__ = [
     "Parsed",
     "Position",
     "Skipped",
+    "kept_links",
     "link_text",
     "links_of_text",
     "payload_digest",
@@ -33,6 +37,13 @@ __all__ = [
 
 MAX_BODY_BYTES = 8 * 1024 * 1024
 """A longer body is not kept: the capture is recorded without it."""
+
+MAX_LINK_BYTES = 4 * 1024 * 1024
+"""The links of a page take so many bytes of UTF-8 at most; those past them are left out.
+
+HBase takes cells of up to 10 MB. One cell of the link index names the targets of the links that a
+page had before and of those that it has now.
+"""
 
 Kind: TypeAlias = Literal["response", "resource", "revisit"]
 
@@ -46,16 +57,21 @@ REASONS = {
     "damaged": "the compressed data cannot be unpacked",
     "future": "the record is dated more than a day in the future",
     "garbage": "bytes that belong to no record",
+    "links-cut": "the page is stored, but has more links than are kept",
     "no-url": "the record names no URL",
     "not-a-crawl": "the file is none of the kinds that are read",
     "other-type": "a record that is no capture, such as a request or the file's own description",
+    "refused": "the store does not take the page; the others are stored",
     "truncated": "the record ends before its length",
     "wrong-length": "the record's length does not lead to the next record",
 }
-"""Why something was not taken: every code that a `Skipped` can have, and what it means."""
+"""Why something was not taken, or not in full: every code of a `Skipped`, and what it means."""
 
 EXPECTED_REASONS = frozenset({"other-type"})
 """What every crawl has, and nobody needs to be warned of."""
+
+ENDED_PROCESS = "the processes that read or parsed it died"
+"""Why a record is passed over as `crashed`, whatever kind of file it is in."""
 
 
 class Position(NamedTuple):
@@ -106,10 +122,13 @@ class Parsed(msgspec.Struct, frozen=True, gc=False):
     hrefs: int = 0
     """`a` and `area` elements with a href."""
     refused: int = 0
-    """Those of them that lead to no page: other schemes, broken or overlong URLs."""
+    """Those of them that lead to no page: other schemes, broken or overlong URLs. Where links were
+    left out (`links-cut`), not all are counted."""
     to_itself: int = 0
+    """Likewise those that lead to the page itself."""
     notes: tuple[str, ...] = ()
-    """What a reader should know: `binary`, `charset-unknown`, `links-cut`, `nested-too-deep`."""
+    """What a reader should know: `anchors-cut`, `binary`, `charset-unknown`, `links-cut`,
+    `nested-too-deep`."""
 
     @property
     def link_list(self) -> list[Link]:
@@ -127,10 +146,10 @@ class Capture(msgspec.Struct, frozen=True, gc=False):
     It is None for a revisit, in a WAT file, and when it is over `MAX_BODY_BYTES` (note
     `body-too-large`).
 
-    **The digest** is the record's own WARC-Payload-Digest, taken at its word: `sha1:` and 32
-    characters of base32, over the payload as recorded, codings included. Other algorithms stay
-    what they are. A record without one gets the SHA-1 of its recorded payload. A revisit has the
-    digest that it names, the one of the capture that it repeats; empty where it names none.
+    **The digest** is the record's own WARC-Payload-Digest, if that is the digest of its payload:
+    `sha1:` and 32 characters of base32; other algorithms stay what they are. A record without one,
+    or with a wrong one (note `wrong-digest`), gets the SHA-1 of its recorded payload. A revisit has
+    the digest that it names, the one of the capture that it repeats; empty where it names none.
     """
 
     url: str
@@ -170,6 +189,8 @@ class Capture(msgspec.Struct, frozen=True, gc=False):
     parsed: Parsed | None = None
     """Filled by readers of files that hold what HTML says instead of HTML (WAT)."""
     notes: tuple[str, ...] = ()
+    body_digest: str | None = None
+    """That of the body, which is another one than `digest` where a coding was taken off."""
 
 
 class Skipped(msgspec.Struct, frozen=True, gc=False):
@@ -200,6 +221,34 @@ def payload_digest(payload: bytes) -> str:
     """Returns the SHA-1 of a payload as WARC files have it: `sha1:` and base32."""
     digest = hashlib.sha1(payload, usedforsecurity=False).digest()
     return f"sha1:{base64.b32encode(digest).decode()}"
+
+
+def kept_links(lines: Mapping[str, str]) -> tuple[str, int, bool]:
+    r"""Returns the links of a page as they are stored: the one rule for all kinds of files.
+
+    Args:
+        lines: the line of each link, as `link_text` makes it → its target; in the order of the
+            page.
+
+    Returns:
+        The text, with the links of one target side by side; how many targets it has; and whether
+        links were left out because of `MAX_LINK_BYTES`.
+
+    >>> kept_links({"https://a.org/\t\tA": "https://a.org/", "https://b.org/\t\tB": "https://b.org/"})
+    ('https://a.org/\t\tA\nhttps://b.org/\t\tB', 2, False)
+    """
+    order = {target: place for place, target in enumerate(dict.fromkeys(lines.values()))}
+    if len(order) < len(lines):
+        ordered = sorted(lines, key=lambda line: order[lines[line]])
+    else:
+        ordered = list(lines)
+    text = "\n".join(ordered)
+    # A character takes four bytes at most, and most pages are far below the limit.
+    if len(text) <= MAX_LINK_BYTES // 4 or len(encoded := text.encode()) <= MAX_LINK_BYTES:
+        return text, len(order), False
+    kept = encoded[: max(encoded.rfind(b"\n", 0, MAX_LINK_BYTES + 1), 0)].decode()
+    targets = {lines[line] for line in kept.split("\n") if line}
+    return kept, len(targets), True
 
 
 def link_text(links: Iterable[Link]) -> str:

@@ -17,11 +17,14 @@ class LinksChange(NamedTuple):
     Attributes:
         links: those of the newest capture now, a line a link; None: as they were.
         earlier: the links of other captures that were not stored before.
+        is_new: whether no capture of the page was stored before. Its row may have been deleted by
+            hand, and then has to learn again how many links lead to it.
     """
 
     url: str
     links: str | None
     earlier: Sequence[str] = ()
+    is_new: bool = False
 
 
 class Begun(Protocol):

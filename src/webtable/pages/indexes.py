@@ -2,13 +2,13 @@
 
 Each is a table of entries `ref:rowkey` = the row key of the page. With readable keys:
 
-    webtable_time_idx     20260901_com.example_about                    day of last_modified
+    webtable_time_idx     20260901_120000_com.example_about             last_modified, to the second
     webtable_size_idx     0010KB_medium_000000004711_com.example_about  size in bytes
     webtable_link_idx     inlinks_05_000000000004_com.example_about     links to it, and
                           outlinks_10_000000000007_com.example_about    links on it, if
                                                                         it is good HTML
     webtable_url_idx      9c1185a5c5e9fc54_com.example_about            MD5 of the URL
-    webtable_domain_idx   com.example_20260901_com.example_about        registered domain, and day
+    webtable_domain_idx   com.example_20260901_120000_com.example_about registered domain, and time
     webtable_status_idx   200_com.example_about                         status
     webtable_digest_idx   sha1:3I42H…_com.example_about                 digest; `shared:` of the
                           row `sha1:3I42H…_`: several pages have it
@@ -16,23 +16,35 @@ Each is a table of entries `ref:rowkey` = the row key of the page. With readable
 With salted keys the salt of the row stands in front, `a1:20260901_a1:com.example/about`, so that
 no region gets all that is written today; who reads collates the salts. Not so of digests, which
 are spread by nature: pages with the same one lie side by side. In stores of format 1 digests had
-salts, too, and there was nothing about several pages.
+salts, too, and there was nothing about several pages. Up to format 2 the indexes by time had the
+day only, `20260901_com.example_about`, until they are built anew.
 On-disk: changing this needs a new format version. Frozen by tests/pages/test_indexes.py.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import lru_cache
 from typing import TypeAlias
 
+from webtable.index.table import Entry, Facts, Index
+from webtable.pages.columns import (
+    DIGEST,
+    INLINKS,
+    LAST_MODIFIED,
+    OUTLINKS,
+    SIZE,
+    STATUS,
+    TYPE,
+    URL,
+)
 from webtable.pages.keys import KeyScheme, SaltedKeys, reversed_host
-from webtable.pages.suffixes import Suffixes
+from webtable.pages.public_suffixes import Suffixes
 from webtable.pages.urls import split_url
-from webtable.records.index import Entry, Facts, Index
 
 __all__ = [
+    "BY_TIME",
     "DIGESTS",
     "LINK_BUCKETS",
     "SIZE_BUCKETS",
@@ -45,6 +57,8 @@ Parts: TypeAlias = Sequence[bytes]
 """What the keys of a page's entries say, between the salt and the row key."""
 
 DIGESTS = "webtable_digest_idx"
+BY_TIME = ("webtable_time_idx", "webtable_domain_idx")
+"""The indexes whose entries are in the order of times."""
 COVER = b"rowkey"
 SIZE_BUCKETS = ("0001KB_small", "0010KB_medium", "0100KB_large", "1000KB_huge")
 """The seed's buckets, with names that sort by size."""
@@ -53,16 +67,9 @@ LINK_BUCKETS = ("00", "02", "05", "10", "99")
 _DIGITS = 12
 _BASE32 = "234567ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _DIGEST_SPLITS = tuple(f"sha1:{letter}".encode() for letter in _BASE32[2::2])
-_URL, _MODIFIED, _SIZE, _STATUS, _DIGEST = (
-    b"metadata:url",
-    b"metadata:last_modified",
-    b"metadata:size",
-    b"metadata:status_code",
-    b"metadata:digest",
-)
-_TYPE, _INLINKS, _OUTLINKS = b"metadata:type", b"metadata:inlinks", b"metadata:outlinks"
-_COUNTS = (("inlinks", _INLINKS), ("outlinks", _OUTLINKS))
+_COUNTS = (("inlinks", INLINKS), ("outlinks", OUTLINKS))
 _CACHED_HOSTS = 10_000
+_TIME_SIGNS = bytes.maketrans(b"T", b"_")
 HTML_TYPES = (b"text/html", b"application/xhtml+xml")
 
 
@@ -84,11 +91,18 @@ def link_bucket(count: int) -> str:
     return LINK_BUCKETS[(count > 0) + (count > 2) + (count > 5) + (count > 10)]
 
 
-def page_indexes(keys: KeyScheme, suffixes: Suffixes, *, with_groups: bool = True) -> list[Index]:
+def page_indexes(
+    keys: KeyScheme,
+    suffixes: Suffixes,
+    *,
+    with_groups: bool = True,
+    exact_times: Collection[str] = BY_TIME,
+) -> list[Index]:
     """Returns the declarations of all indexes of pages with such keys.
 
     Args:
         with_groups: whether it is marked which pages have the same body.
+        exact_times: the indexes by time whose entries have the second, and not the day only.
     """
     salt_bytes = 3 if isinstance(keys, SaltedKeys) else 0
 
@@ -100,33 +114,36 @@ def page_indexes(keys: KeyScheme, suffixes: Suffixes, *, with_groups: bool = Tru
         return Index(f"webtable_{name}_idx", entries, columns=columns, family="ref")
 
     def by_digest(row: bytes, facts: Facts) -> list[Entry]:
-        digest = facts.get(_DIGEST)
+        digest = facts.get(DIGEST)
         return [Entry(b"%b_%b" % (digest, row), COVER)] if digest else []
 
-    digests = declared("digest", lambda facts: _present(facts, _DIGEST), _DIGEST)
+    digests = declared("digest", lambda facts: _present(facts, DIGEST), DIGEST)
     if with_groups:
         splits = _DIGEST_SPLITS if salt_bytes else ()
         digests = Index(
-            DIGESTS, by_digest, columns=(_DIGEST,), family="ref", grouped=True, splits=splits
+            DIGESTS, by_digest, columns=(DIGEST,), family="ref", grouped=True, splits=splits
         )
 
     @lru_cache(_CACHED_HOSTS)
     def domain_of(host: str) -> bytes:
         return reversed_host(suffixes.registered_domain(host)).encode()
 
+    by_time = _by_time if BY_TIME[0] in exact_times else _by_day
+    by_time_in_domain = _by_time if BY_TIME[1] in exact_times else _by_day
+
     def by_domain(facts: Facts) -> Parts:
-        url, days = facts.get(_URL), _by_time(facts)
-        if not url or not days:
+        url, times = facts.get(URL), by_time_in_domain(facts)
+        if not url or not times:
             return ()
-        return (b"%b_%b" % (domain_of(split_url(url.decode()).host), days[0]),)
+        return (b"%b_%b" % (domain_of(split_url(url.decode()).host), times[0]),)
 
     return [
-        declared("time", _by_time, _MODIFIED),
-        declared("size", _by_size, _SIZE),
-        declared("link", _by_links, _INLINKS, _OUTLINKS, _STATUS, _TYPE),
-        declared("url", _by_url, _URL),
-        declared("domain", by_domain, _URL, _MODIFIED),
-        declared("status", lambda facts: _present(facts, _STATUS), _STATUS),
+        declared("time", by_time, LAST_MODIFIED),
+        declared("size", _by_size, SIZE),
+        declared("link", _by_links, INLINKS, OUTLINKS, STATUS, TYPE),
+        declared("url", _by_url, URL),
+        declared("domain", by_domain, URL, LAST_MODIFIED),
+        declared("status", lambda facts: _present(facts, STATUS), STATUS),
         digests,
     ]
 
@@ -137,12 +154,17 @@ def _present(facts: Facts, column: bytes) -> Parts:
 
 
 def _by_time(facts: Facts) -> Parts:
-    value = facts.get(_MODIFIED)
+    value = facts.get(LAST_MODIFIED)  # such as 2026-09-01T12:00:00Z
+    return (value.translate(_TIME_SIGNS, b"-:Z"),) if value else ()
+
+
+def _by_day(facts: Facts) -> Parts:
+    value = facts.get(LAST_MODIFIED)
     return (value[:10].replace(b"-", b""),) if value else ()
 
 
 def _by_size(facts: Facts) -> Parts:
-    value = facts.get(_SIZE)
+    value = facts.get(SIZE)
     if not value:
         return ()
     size = int(value)
@@ -153,18 +175,18 @@ def _by_links(facts: Facts) -> Parts:
     parts: list[bytes] = []
     for kind, column in _COUNTS:
         # Errors, redirects and pictures link nowhere; who asks for dead ends does not mean them.
-        if (value := facts.get(column)) and (column != _OUTLINKS or _is_good_html(facts)):
+        if (value := facts.get(column)) and (column != OUTLINKS or _is_good_html(facts)):
             count = int(value)
             parts.append(f"{kind}_{link_bucket(count)}_{count:0{_DIGITS}}".encode())
     return parts
 
 
 def _is_good_html(facts: Facts) -> bool:
-    return facts.get(_STATUS, b"")[:1] == b"2" and facts.get(_TYPE) in HTML_TYPES
+    return facts.get(STATUS, b"")[:1] == b"2" and facts.get(TYPE) in HTML_TYPES
 
 
 def _by_url(facts: Facts) -> Parts:
-    value = facts.get(_URL)
+    value = facts.get(URL)
     if not value:
         return ()
     return (hashlib.md5(value, usedforsecurity=False).hexdigest()[:16].encode(),)

@@ -32,7 +32,7 @@ from functools import lru_cache
 from typing import ClassVar, NamedTuple
 
 from webtable.errors import InvalidRequest
-from webtable.pages.suffixes import Suffixes
+from webtable.pages.public_suffixes import Suffixes
 from webtable.pages.urls import UrlParts, split_url
 
 __all__ = [

@@ -7,9 +7,18 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
 
-from webtable.pages.cells import encode_time
-from webtable.pages.held import HELD
-from webtable.pages.history import CaptureNote
+from webtable.pages.captures import START, Position
+from webtable.pages.columns import (
+    CANONICAL,
+    CHARSET,
+    INLINKS,
+    METADATA_COLUMNS,
+    NEWEST,
+    ROBOTS,
+    TITLE,
+)
+from webtable.pages.storing.cells import encode_time
+from webtable.pages.storing.history import CaptureNote
 
 __all__ = [
     "NewCapture",
@@ -23,9 +32,10 @@ __all__ = [
     "page_of",
 ]
 
-Outcome: TypeAlias = Literal["new", "changed", "unchanged", "older"]
+Outcome: TypeAlias = Literal["new", "changed", "unchanged", "older", "hidden"]
 """What a capture was: of a page not seen before; of the newest state of a page, which differs from
-the one before or not; or older than what is stored."""
+the one before or not; older than what is stored; or, on a cluster, of a page whose row was deleted
+by hand: the delete markers hide what is stored until the table is major-compacted."""
 
 
 class PageInfo(NamedTuple):
@@ -33,7 +43,8 @@ class PageInfo(NamedTuple):
 
     `links` has a line a link: target, rel and anchor with tabs between; `link_count` says how many
     different targets there are. `said` is what the headers said under which it was read, None where
-    that is not known; see `webtable.pages.parsing.said_by`.
+    that is not known; see `webtable.pages.storing.capture_parser.said_by`. `links_cut`: there were
+    more links than are kept.
     """
 
     title: str = ""
@@ -43,15 +54,27 @@ class PageInfo(NamedTuple):
     links: str = ""
     link_count: int = 0
     said: str | None = None
+    links_cut: bool = False
 
 
 class NewCapture(NamedTuple):
-    """A capture to be stored. A body of None: there is none, or it is too large to be kept."""
+    """A capture to be stored. A body of None: there is none, or it is too large to be kept.
+
+    `position` is where it is in its file, `body_digest` the digest of the body itself; None where
+    that is not known.
+    """
 
     url: str
     note: CaptureNote
     body: bytes | None
     info: PageInfo | None
+    position: Position = START
+    body_digest: str | None = None
+
+    @property
+    def key(self) -> tuple[int, str]:
+        """What tells it from the other captures of its page, and orders them."""
+        return self.note.time, self.note.digest
 
 
 class Page(msgspec.Struct, frozen=True, kw_only=True):
@@ -82,26 +105,6 @@ class PageContent(NamedTuple):
     body: bytes | None
 
 
-_COLUMNS = tuple(
-    f"metadata:{name}".encode()
-    for name in (
-        "url",
-        "title",
-        "status_code",
-        "last_modified",
-        "fetched",
-        "size",
-        "type",
-        "digest",
-        "charset",
-        "canonical",
-        "redirect",
-        "robots",
-        "outlinks",
-    )
-)
-
-
 def metadata_of(capture: NewCapture, info: PageInfo, modified: int) -> dict[bytes, bytes]:
     """Returns every column of `metadata` that a newest capture writes; empty means absent."""
     note = capture.note
@@ -120,7 +123,7 @@ def metadata_of(capture: NewCapture, info: PageInfo, modified: int) -> dict[byte
         info.robots,
         str(info.link_count if note.is_ok else 0),
     )
-    return dict(zip(_COLUMNS, map(str.encode, texts), strict=True))
+    return dict(zip(METADATA_COLUMNS, map(str.encode, texts), strict=True))
 
 
 def changed_in(facts: Mapping[bytes, bytes], told: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
@@ -129,8 +132,8 @@ def changed_in(facts: Mapping[bytes, bytes], told: Mapping[bytes, bytes]) -> dic
     Each keeps the time since when it is so. A row that never held anything is not told so.
     """
     changed = {column: value for column, value in told.items() if facts.get(column) != value}
-    if HELD in changed and not changed[HELD] and HELD not in facts:
-        del changed[HELD]
+    if NEWEST in changed and not changed[NEWEST] and NEWEST not in facts:
+        del changed[NEWEST]
     return changed
 
 
@@ -138,15 +141,12 @@ def info_of(facts: Mapping[bytes, bytes]) -> PageInfo:
     """Returns what a row's metadata has of its body's information, all but the links."""
     get = facts.get
     title, charset, canonical, robots = (
-        get(f"metadata:{name}".encode(), b"").decode()
-        for name in ("title", "charset", "canonical", "robots")
+        get(column, b"").decode() for column in (TITLE, CHARSET, CANONICAL, ROBOTS)
     )
     return PageInfo(title, charset, canonical, robots)
 
 
-_COLUMN = {
-    column.partition(b":")[2].decode(): column for column in (*_COLUMNS, b"metadata:inlinks")
-}
+_COLUMN = {column.partition(b":")[2].decode(): column for column in (*METADATA_COLUMNS, INLINKS)}
 
 
 def page_of(row_key: bytes, facts: Mapping[bytes, bytes]) -> Page | None:

@@ -4,44 +4,51 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
 from typing import NamedTuple, TypedDict, Unpack
 
-from webtable.errors import AlreadyExists, FormatVersionError, InvalidRequest, NotFound
-from webtable.pages import schema
+from webtable.errors import (
+    AlreadyExists,
+    BatchError,
+    FormatVersionError,
+    InvalidRequest,
+    NotFound,
+    SchemaMismatch,
+    WebTableError,
+)
+from webtable.index.groups import add_marks
+from webtable.index.rules import Clock
+from webtable.index.table import IndexedTable
+from webtable.pages import columns, schema
 from webtable.pages.captures import Link, links_of_text
-from webtable.pages.held import Keeping, Offered, RepeatWrite
-from webtable.pages.history import CaptureNote, counting, visible_at
-from webtable.pages.hooks import LinksChange, PageHook
-from webtable.pages.indexes import DIGESTS, page_indexes
+from webtable.pages.columns import BODY, LINKS
+from webtable.pages.hooks import PageHook
+from webtable.pages.indexes import BY_TIME, DIGESTS, page_indexes
 from webtable.pages.keys import SALT_SPLITS, KeyScheme, SaltedKeys, key_scheme
 from webtable.pages.page import NewCapture, Outcome, Page, PageContent, page_of
+from webtable.pages.public_suffixes import Suffixes, newest_list, suffixes_of
 from webtable.pages.schema import PROFILES, SETTINGS_TABLE, TABLE, Profile
-from webtable.pages.suffixes import Suffixes, newest_list, suffixes_of
-from webtable.pages.writing import (
-    BODY,
-    LINKS,
-    Parse,
-    RowHistory,
-    RowWrite,
-    links_identity,
-    read_histories,
-    read_history,
+from webtable.pages.storing.capture_writer import CaptureWriter
+from webtable.pages.storing.history import CaptureNote, Versions
+from webtable.pages.storing.newest_cell import Offered
+from webtable.pages.storing.row_history import RowHistory, read_history
+from webtable.pages.storing.row_write import Parse, links_identity
+from webtable.pages.storing.table_creation import (
+    PlannedTable,
+    check_foreign,
+    create_missing,
+    index_table,
 )
-from webtable.records.index import IndexedTable
-from webtable.records.index_groups import add_marks
-from webtable.records.index_rules import Clock
-from webtable.store.mutation import Mutation, Write
+from webtable.store.mutation import Mutation
 from webtable.store.store import Store
 
 __all__ = ["PageTable"]
 
-FORMAT = "2"
-_READABLE = ("1", FORMAT)
-"""Format 1 has no `metadata:held`: rows get it when they are written again."""
-_SETTINGS_ROW, _GROUPS = b"pages", b"a:groups"
-_METADATA = (b"metadata",)
-_EXPIRING = (schema.CONTENT, schema.OUTLINKS)
+FORMAT = "3"
+_READABLE = ("1", "2", FORMAT)
+"""Format 1 has no `metadata:held`: rows get it when they are written again. Up to format 2 the
+indexes by time know days only; the setting `a:times` names those that know the second."""
+_SETTINGS_ROW, _GROUPS, _TIMES = b"pages", b"a:groups", b"a:times"
+_METADATA = (columns.METADATA_FAMILY,)
 
 
 class PageSettings(NamedTuple):
@@ -52,10 +59,12 @@ class PageSettings(NamedTuple):
     suffixes: Suffixes
     written: str = FORMAT
     """The format of its rows."""
+    exact_times: frozenset[str] = frozenset(BY_TIME)
+    """The indexes by time that know the second."""
 
 
 class IndexOptions(TypedDict, total=False):
-    """How the index machinery works here; see `webtable.records.index_home.IndexHome`."""
+    """How the index machinery works here; see `webtable.index.table_base.IndexHome`."""
 
     workers: int
     clock: Clock | None
@@ -71,6 +80,8 @@ class PageTable:
         suffixes: the public suffix list that the store was made with.
         rows: the main table with its indexes.
         hook: is told of every capture that is stored.
+        exact_times: the indexes by time that know the second, and not the day only.
+        parse: reads a stored body again.
     """
 
     def __init__(self, settings: PageSettings, rows: IndexedTable, parse: Parse) -> None:
@@ -80,9 +91,10 @@ class PageTable:
         self.suffixes = settings.suffixes
         self.rows = rows
         self.hook: PageHook | None = None
+        self.exact_times = settings.exact_times
         self._format = settings.written
-        self._parse = parse
-        self._schema = self.store.describe_table(TABLE)
+        self.parse = parse
+        self._writer = CaptureWriter(rows, settings.keys, parse)
 
     @classmethod
     def create(
@@ -91,47 +103,62 @@ class PageTable:
         parse: Parse,
         *,
         keys: str | None = None,
-        profile: str = "live",
+        profile: str | None = None,
+        beside: Sequence[PlannedTable] = (),
     ) -> PageTable:
         """Makes the tables of a store of pages, and opens it.
+
+        Where that was interrupted before, it is finished, with the same keys and profile.
 
         Args:
             parse: what reads a stored body again, where a capture refers to it.
             keys: `readable` or `salted`; None: readable in an embedded store, salted on a cluster.
-            profile: `live` or `archive`.
+            profile: `live` or `archive`; None: live.
+            beside: tables that will be made after these; they must not be anybody else's either.
 
         Raises:
             AlreadyExists: the store has pages already.
+            InvalidRequest: it has tables of the same names that are not those of a store of pages,
+                or making it was begun with other keys or another profile.
         """
         is_embedded = store.capabilities.atomic_commits
-        if profile not in PROFILES:
-            raise InvalidRequest(f"no profile is called '{profile}'", hint="take live or archive")
-        suffixes = suffixes_of(newest_list())
-        scheme = key_scheme(keys or ("readable" if is_embedded else "salted"), suffixes)
-        tables = set(store.tables())
-        if SETTINGS_TABLE in tables:
+        begun = _read_settings(store)
+        if b"a:format" in begun:
             raise AlreadyExists(
                 "store of pages", store.location, hint="open it, or drop its tables"
             )
-        splits = SALT_SPLITS if isinstance(scheme, SaltedKeys) else ()
-        if TABLE not in tables:  # a creation that was cut off goes on where it was
-            described = schema.pages_schema(profile, is_embedded=is_embedded)
-            store.create_table(described, splits=splits)
-        for index in page_indexes(scheme, suffixes):
-            if index.table not in tables:
-                described = schema.packed_schema(index.schema("ready"), is_embedded=is_embedded)
-                store.create_table(described, splits=index.splits or splits)
-        # The settings come last: they say that everything else is there.
-        settings = store.create_table(schema.settings_schema())
+        keys = _settled(begun, "keys", keys) or ("readable" if is_embedded else "salted")
+        profile = _settled(begun, "profile", profile) or "live"
+        if profile not in PROFILES:
+            raise InvalidRequest(f"no profile is called '{profile}'", hint="take live or archive")
+        suffixes = suffixes_of(newest_list())
+        scheme = key_scheme(keys, suffixes)
+        main = schema.pages_schema(
+            "archive" if profile == "archive" else "live", is_embedded=is_embedded
+        )
+        indexes = page_indexes(scheme, suffixes)
+        planned = [
+            PlannedTable(schema.settings_schema()),
+            PlannedTable(main, SALT_SPLITS if isinstance(scheme, SaltedKeys) else ()),
+            *(index_table(each, scheme, "ready", is_embedded=is_embedded) for each in indexes),
+        ]
+        check_foreign(store, [*(planned[1:] if begun else planned), *beside])
+        create_missing(store, planned[:1])
+        settings = store.table(SETTINGS_TABLE)
+        chosen = {b"a:keys": keys.encode(), b"a:profile": profile.encode()}
+        settings.put(_SETTINGS_ROW, chosen, durability="sync")
+        create_missing(store, planned)
+        # The format comes last: it says that everything else is there.
         settings.put(
             _SETTINGS_ROW,
             {
                 b"a:format": FORMAT.encode(),
                 _GROUPS: b"digests",
-                b"a:keys": scheme.name.encode(),
-                b"a:profile": profile.encode(),
+                _TIMES: " ".join(BY_TIME).encode(),
+                **chosen,
                 b"a:suffixes": zlib.compress(suffixes.text.encode()),
             },
+            durability="sync",
         )
         return cls.open(store, parse)
 
@@ -141,17 +168,21 @@ class PageTable:
 
         Raises:
             NotFound: the store has no pages.
+            SchemaMismatch: making it was interrupted.
             FormatVersionError: they are of a newer format.
         """
-        found = None
-        if SETTINGS_TABLE in store.tables():
-            found = store.table(SETTINGS_TABLE).get(_SETTINGS_ROW)
-        if found is None:
+        values = _read_settings(store)
+        if not values:
             raise NotFound(
                 "store of pages", store.location, hint="make it with `webtable init`, then load"
             )
-        values = found.values()
         written = values.get(b"a:format", b"").decode()
+        if not written:
+            raise SchemaMismatch(
+                f"the store of pages '{store.location}' is not complete: `webtable init` was"
+                " interrupted",
+                hint="run `webtable init` again; it finishes what is missing",
+            )
         if written not in _READABLE:
             raise FormatVersionError(
                 f"the pages of store '{store.location}' have format "
@@ -162,9 +193,30 @@ class PageTable:
         keys = key_scheme(values[b"a:keys"].decode(), suffixes)
         profile: Profile = "archive" if values[b"a:profile"] == b"archive" else "live"
         # Stores made before that do not mark which pages have the same body.
-        indexes = page_indexes(keys, suffixes, with_groups=_GROUPS in values)
-        rows = IndexedTable(store, TABLE, indexes, columns=_METADATA, cells=b"metadata:", **options)
-        return cls(PageSettings(keys, profile, suffixes, written), rows, parse)
+        times = frozenset(values.get(_TIMES, b"").decode().split())
+        indexes = page_indexes(keys, suffixes, with_groups=_GROUPS in values, exact_times=times)
+        rows = IndexedTable(
+            store, TABLE, indexes, columns=_METADATA, cells=columns.METADATA, **options
+        )
+        return cls(PageSettings(keys, profile, suffixes, written, times), rows, parse)
+
+    def with_newest(self, name: str) -> PageTable:
+        """Returns the pages with an index in the form that new stores have.
+
+        Where the store was made before that form, the index has to be built anew then, and whoever
+        has the store open for writing must open it again.
+        """
+        if name == DIGESTS and not self.rows.index(name).is_grouped:
+            return self.with_groups()
+        if name not in BY_TIME or name in self.exact_times:
+            return self
+        # First nobody may read it: its entries are removed, and those of the new form lack.
+        self.rows.set_state(name, "building")
+        self.store.truncate_table(self.rows.index(name).table)
+        times = " ".join(sorted({*self.exact_times, name})).encode()
+        settings = {b"a:format": FORMAT.encode(), _TIMES: times}
+        self.store.table(SETTINGS_TABLE).put(_SETTINGS_ROW, settings)
+        return PageTable.open(self.store, self.parse)
 
     def with_groups(self) -> PageTable:
         """Returns the pages with an index of digests that marks which pages have the same body.
@@ -177,7 +229,7 @@ class PageTable:
         add_marks(self.rows, digests)
         settings = {b"a:format": FORMAT.encode(), _GROUPS: b"digests"}
         self.store.table(SETTINGS_TABLE).put(_SETTINGS_ROW, settings)
-        return PageTable.open(self.store, self._parse)
+        return PageTable.open(self.store, self.parse)
 
     # Writing
 
@@ -186,57 +238,45 @@ class PageTable:
     ) -> list[Outcome]:
         """Stores captures, in any order, each once however often it comes.
 
-        Returns what each was. In an embedded store all of it is one commit.
+        Returns what each was. In an embedded store all of it is one commit, but for captures of
+        very many bytes.
 
         Args:
             also: (table, mutation) pairs for the same commit; in an embedded store only.
 
         Raises:
-            BatchError: some pages were not written; it names their positions.
+            BatchError: some captures were refused; it names their positions. The others are stored.
         """
-        keys = [self.keys.row_key(capture.url) for capture in captures]
-        by_row: dict[bytes, list[NewCapture]] = {}
-        for row, capture in zip(keys, captures, strict=True):
-            by_row.setdefault(row, []).append(capture)
+        results = self.try_captures(captures, also)
+        refused = {at: each for at, each in enumerate(results) if isinstance(each, WebTableError)}
+        if refused:
+            message = f"{len(refused):,} of {len(captures):,} captures not stored"
+            raise BatchError(message, list(refused.values()), list(refused))
+        return [each for each in results if not isinstance(each, WebTableError)]
+
+    def try_captures(
+        self, captures: Sequence[NewCapture], also: Sequence[tuple[str, Mutation]] = ()
+    ) -> list[Outcome | WebTableError]:
+        """Stores captures as `store_captures` does; returns the error of each that was refused.
+
+        Those of a page are refused together.
+
+        Raises:
+            WebTableError: for a reason that holds for every capture.
+        """
         self._settle_format()
-        writes, keeping = {}, self._keeping()
-        for row, mine in by_row.items():
-            writes[row] = RowWrite(self.rows.table, self._schema, mine, self._parse)
-            writes[row].keeping = keeping
-        self._write(captures, writes, also)
-        return [
-            writes[row].outcomes[each.note.time, each.note.digest]
-            for row, each in zip(keys, captures, strict=True)
-        ]
+        return self._writer.store(captures, also, self.hook)
 
     def take_offered(self, captures: Sequence[Offered]) -> list[int | None]:
         """Stores those captures whose bodies are stored already, or are there themselves.
 
         They must be of different pages. What is stored is what `store_captures` would, given the
         bodies; its outcome is `unchanged`. Returns the number of links of each that was stored;
-        None where the body is needed, to be stored by `store_captures`.
-
-        Raises:
-            BatchError: some pages were not written; it names their positions.
+        None where the body is needed, or the capture was refused: to be stored by
+        `store_captures`, which tells why.
         """
         self._settle_format()
-        keeping, hook = self._keeping(), self.hook
-        writes = [RepeatWrite(capture, keeping) for capture in captures]
-        items = [(self.keys.row_key(each.capture.url), each) for each in writes]
-        if hook is None or self.store.capabilities.atomic_commits:
-            # Their links are as they were: the hook has nothing to do.
-            self.rows.write_many(items)
-        else:
-            begun = hook.begin([NewCapture(each.url, each.note, None, None) for each in captures])
-            for write in writes:
-                write.guard = begun.check
-            self.rows.write_many(items)
-            hook.finish(begun, [])
-        return [each.links for each in writes]
-
-    def _keeping(self) -> Keeping:
-        ttl = [family.ttl_seconds for family in map(self._schema.family, _EXPIRING) if family]
-        return Keeping(ttl[0], ttl[1], self.rows.clock.now_ms() / 1000)
+        return self._writer.repeat(captures, self.hook)
 
     def _settle_format(self) -> None:
         """Says, before the first write, that rows of this format are there from now on."""
@@ -244,33 +284,6 @@ class PageTable:
             settings = self.store.table(SETTINGS_TABLE)
             settings.put(_SETTINGS_ROW, {b"a:format": FORMAT.encode()})
             self._format = FORMAT
-
-    def _write(
-        self,
-        captures: Sequence[NewCapture],
-        writes: Mapping[bytes, RowWrite],
-        also: Sequence[tuple[str, Mutation]],
-    ) -> None:
-        items, hook = list(writes.items()), self.hook
-        before = partial(read_histories, self.rows.table, writes)
-        if hook is None:
-            self.rows.write_many(items, also=also, before=before)
-        elif self.store.capabilities.atomic_commits:
-
-            def together() -> list[tuple[str, Write]]:
-                return [*also, *hook.together(_changes(writes))]
-
-            try:
-                self.rows.write_many(items, also=together, before=before)
-            except BaseException:
-                hook.forget()
-                raise
-        else:
-            begun = hook.begin(captures)
-            for write in writes.values():
-                write.guard = begun.check
-            self.rows.write_many(items, also=also, before=before)
-            hook.finish(begun, _changes(writes))
 
     # Reading
 
@@ -321,21 +334,38 @@ class PageTable:
         return None if text is None else links_of_text(text.decode())
 
     def _version(
-        self, row: bytes, column: bytes, versions: Mapping[int, str], time: int, identity: str
+        self, row: bytes, column: bytes, versions: Versions, time: int, identity: str
     ) -> bytes | None:
         """Reads what holds at a second, if that is what it should be."""
-        holds = visible_at(time, versions)
-        if holds is None or versions[holds] != identity:
+        holds = versions.visible(time)
+        if holds is None or versions.by_time[holds] != identity:
             return None
         at = holds * 1000
         found = self.rows.table.get(row, (column,), time_range=(at, at + 1))
         return None if found is None else found.value(column)
 
 
-def _changes(writes: Mapping[bytes, RowWrite]) -> list[LinksChange]:
-    return [write.links for write in writes.values() if write.links is not None]
-
-
 def _as_of(history: RowHistory, limit: int | None) -> CaptureNote | None:
-    notes = counting(history.notes.values())
+    notes = history.counted
     return next((n for n in reversed(notes) if limit is None or n.time <= limit), None)
+
+
+def _read_settings(store: Store) -> Mapping[bytes, bytes]:
+    """Returns how a store of pages was made; empty: nobody began to make one."""
+    if SETTINGS_TABLE not in store.tables():
+        return {}
+    if [each.name for each in store.describe_table(SETTINGS_TABLE).families] != ["a"]:
+        return {}  # somebody else's table
+    found = store.table(SETTINGS_TABLE).get(_SETTINGS_ROW)
+    return {} if found is None else found.values()
+
+
+def _settled(begun: Mapping[bytes, bytes], name: str, wanted: str | None) -> str | None:
+    """Returns an option as it was chosen when making the store began, or as it is wanted."""
+    chosen = begun.get(f"a:{name}".encode(), b"").decode() or None
+    if chosen and wanted and chosen != wanted:
+        raise InvalidRequest(
+            f"making this store was begun with {name}={chosen}, and interrupted; not {wanted}",
+            hint="finish it with the same options, or drop its tables first",
+        )
+    return chosen or wanted

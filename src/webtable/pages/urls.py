@@ -15,14 +15,28 @@ from typing import NamedTuple
 
 from ada_url import URL
 
-from webtable.errors import InvalidUrl
+from webtable.errors import InvalidRequest, InvalidUrl
 
-__all__ = ["MAX_URL_BYTES", "UrlParts", "canonical_url", "resolve_url", "split_url", "typed_url"]
+__all__ = [
+    "MAX_URL_BYTES",
+    "Site",
+    "UrlParts",
+    "canonical_url",
+    "port_of",
+    "resolve_url",
+    "split_url",
+    "typed_site",
+    "typed_url",
+]
 
 MAX_URL_BYTES = 8_192
 """Longer ones are refused: no server of note answers them, and traps for crawlers make them."""
 
 _SHOWN = 80
+# No name of DNS is longer. To write a long one in ASCII takes time that grows with its square.
+_MAX_HOST = 253
+_HOST = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*+:[\s/\\]*+|\s*+[/\\][\s/\\]++)([^/\\?#]*+)")
+_PORT = re.compile(r":(\d+)$", re.ASCII)
 _HAS_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?!\d)")  # a number after it is a port
 
 
@@ -59,6 +73,8 @@ def resolve_url(text: str, base: str | None) -> str:
     """
     if len(text) > MAX_URL_BYTES:
         raise _invalid(text, f"it has {len(text):,} characters, more than {MAX_URL_BYTES:,}")
+    if len(text) > _MAX_HOST and not text.isascii() and _has_long_host(text):
+        raise _invalid(text, f"its host has more than {_MAX_HOST} characters")
     try:
         url = URL(text, base=base)
         href: str = url.href
@@ -79,6 +95,11 @@ def resolve_url(text: str, base: str | None) -> str:
     raise _invalid(text, f"its scheme is {url.protocol[:-1]!r:.40}, not http or https")
 
 
+def _has_long_host(text: str) -> bool:
+    found = _HOST.match(text.lstrip())
+    return found is not None and len(found[1].rpartition("@")[2]) > _MAX_HOST
+
+
 def typed_url(text: str) -> str:
     """Returns the canonical form of a URL as people type it, where https:// may be left out.
 
@@ -90,6 +111,50 @@ def typed_url(text: str) -> str:
     """
     text = text.strip()
     return canonical_url(text if _HAS_SCHEME.match(text) else f"https://{text}")
+
+
+class Site(NamedTuple):
+    """A host, and a port of it; no port stands for all of them."""
+
+    host: str
+    port: str
+
+
+def typed_site(text: str) -> Site:
+    """Returns the host, and the port if there is one, of a domain as people type it.
+
+    >>> typed_site("Example.COM"), typed_site("127.0.0.1:8766")
+    (Site(host='example.com', port=''), Site(host='127.0.0.1', port='8766'))
+
+    Raises:
+        InvalidRequest: it is not a domain.
+    """
+    name = text.strip().rstrip("/")
+    port = _PORT.search(name)
+    try:
+        parts = split_url(canonical_url(f"https://{name}"))
+    except InvalidUrl as exc:
+        raise _no_domain(text) from exc
+    if parts.path != "/" or name.endswith(":") or any(sign in name for sign in "/?#@\\"):
+        raise _no_domain(text)
+    return Site(parts.host, "" if port is None else str(int(port[1])))
+
+
+def _no_domain(text: str) -> InvalidRequest:
+    return InvalidRequest(
+        f"'{text[:_SHOWN]}' is not a domain",
+        hint="give a host such as example.com, or a host and a port such as 127.0.0.1:8766",
+    )
+
+
+def port_of(url: str) -> str:
+    """Returns the port of a canonical URL, also where it is the default one of the scheme.
+
+    >>> port_of("http://example.com/"), port_of("https://example.com:8443/")
+    ('80', '8443')
+    """
+    parts = split_url(url)
+    return parts.port or ("80" if parts.scheme == "http" else "443")
 
 
 def split_url(url: str) -> UrlParts:

@@ -12,10 +12,7 @@ visits = Collection(store, Visit)
 from webtable.records.catalog import drop_index
 from webtable.records.collection import Collection
 from webtable.records.entity import EntityTable, WideEntity
-from webtable.records.finding import FoundRecords
-from webtable.records.ghosts import Ghost, clean_ghosts, find_ghosts
-from webtable.records.indexing import Covered, IndexBy
-from webtable.records.kinds import (
+from webtable.records.field_types import (
     EntityKey,
     Float32,
     Float64,
@@ -30,8 +27,11 @@ from webtable.records.kinds import (
     UInt32,
     UInt64,
 )
+from webtable.records.indexes import Covered, IndexBy
 from webtable.records.partition import HashPartitioner, Partitioner
+from webtable.records.reading.index_lookup import FoundRecords
 from webtable.records.record import Record, key_of
+from webtable.records.removed_fields import Ghost, clean_ghosts, find_ghosts
 
 __all__ = [
     "Collection",

@@ -17,8 +17,8 @@ from typing import NamedTuple
 import msgspec
 
 from webtable.errors import NotFound, ReadOnly, SchemaMismatch, TableExists, TableNotFound
+from webtable.index.table import IndexedTable
 from webtable.records.declaration import FAMILY, Declaration
-from webtable.records.index import IndexedTable
 from webtable.store.mutation import Check, Delete, Put
 from webtable.store.schema import TableSchema
 from webtable.store.store import Store

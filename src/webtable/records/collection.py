@@ -17,17 +17,17 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
 from webtable.errors import InvalidRequest
-from webtable.records import upkeep
+from webtable.index import maintenance
+from webtable.index.reader import ReadCounts
+from webtable.index.table import IndexedTable
 from webtable.records.catalog import open_indexes, open_table, wanted_table
-from webtable.records.decoding import decode_keys, decode_rows
-from webtable.records.finding import FoundRecords
-from webtable.records.index import IndexedTable
-from webtable.records.index_reader import ReadCounts
-from webtable.records.indexing import Covered, FieldIndex
-from webtable.records.kinds import KeyValue
-from webtable.records.ranges import KeyRange, RangeReader
+from webtable.records.field_types import KeyValue
+from webtable.records.indexes import Covered, FieldIndex
+from webtable.records.reading.decoder import decode_keys, decode_rows
+from webtable.records.reading.index_lookup import FoundRecords
+from webtable.records.reading.key_ranges import KeyRange, RangeReader
 from webtable.records.record import Record, declaration_of
-from webtable.records.writing import IndexedWriter, PlainWriter, RowWriter
+from webtable.records.record_writer import IndexedWriter, PlainWriter, RowWriter
 from webtable.store.model import Row
 from webtable.store.mutation import Durability, check_durability
 from webtable.store.scan import Get
@@ -254,13 +254,13 @@ class Collection(Generic[R]):
         prefix: Sequence[KeyValue] = (),
         start: Sequence[KeyValue] = (),
         stop: Sequence[KeyValue] = (),
-    ) -> upkeep.Explanation:
+    ) -> maintenance.Explanation:
         """Runs `find` and tells what was read for it."""
         by, indexed = self._index(index)
         scan = by.scan(prefix, start, stop, reverse=False, limit=None)
         if scan is None:
-            return upkeep.Explanation(by.name, by.index.table, b"", b"", ReadCounts())
-        return upkeep.explain(indexed, by.name, scan)
+            return maintenance.Explanation(by.name, by.index.table, b"", b"", ReadCounts())
+        return maintenance.explain(indexed, by.name, scan)
 
     def build_index(self, index: str) -> int:
         """Adds the records that were there before an index, and makes it ready to be read.
@@ -268,13 +268,13 @@ class Collection(Generic[R]):
         Every process that writes must know the index by then. Returns how many rows were read.
         """
         by, indexed = self._index(index)
-        return upkeep.build(indexed, by.name)
+        return maintenance.build(indexed, by.name)
 
-    def verify(self, *, repair: bool = False) -> upkeep.Report:
+    def verify(self, *, repair: bool = False) -> maintenance.Report:
         """Compares the indexes with the records, while others write; see `upkeep.verify`."""
         if self._indexed is None:
-            return upkeep.Report(repaired=repair)
-        return upkeep.verify(self._indexed, repair=repair)
+            return maintenance.Report(repaired=repair)
+        return maintenance.verify(self._indexed, repair=repair)
 
     def _index(self, name: str) -> tuple[FieldIndex, IndexedTable]:
         by = self._indexes.get(name)

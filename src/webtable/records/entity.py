@@ -29,9 +29,9 @@ from webtable.errors import CheckFailed, CorruptData, InvalidRequest
 from webtable.records.catalog import Stored, Wanted, open_table
 from webtable.records.codecs import BadValue
 from webtable.records.declaration import FAMILY, MARKER, Declaration, table_schema
-from webtable.records.kinds import KeyValue
-from webtable.records.ranges import KeyRange, RangeReader
-from webtable.records.recent import recent_deletes
+from webtable.records.field_types import KeyValue
+from webtable.records.reading.key_ranges import KeyRange, RangeReader
+from webtable.records.recent_deletes import recent_deletes
 from webtable.records.record import Record, declaration_of
 from webtable.store.escaping import escape, unescape
 from webtable.store.model import Row

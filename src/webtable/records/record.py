@@ -23,8 +23,8 @@ import msgspec
 from webtable.errors import InvalidRequest
 from webtable.records.codecs import BadValue
 from webtable.records.declaration import Declaration, Field, Options
-from webtable.records.indexing import FieldIndex, IndexBy
-from webtable.records.kinds import KeyValue, field_type
+from webtable.records.field_types import KeyValue, field_type
+from webtable.records.indexes import FieldIndex, IndexBy
 from webtable.records.partition import (
     DEFAULT_PARTITIONS,
     HashPartitioner,

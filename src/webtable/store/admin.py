@@ -24,7 +24,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from webtable.errors import InvalidRequest
 from webtable.store.cluster_admin import ClusterAdmin
-from webtable.store.load import (
+from webtable.store.cluster_values import (
     Balanced,
     ClusterReport,
     CompactionState,
@@ -161,7 +161,7 @@ class Admin(ClusterAdmin, ABC):
         """Merges files of a table, or of one family of it.
 
         Args:
-            major: flush, then rewrite everything without what no read can see.
+            major: flush, then rewrite everything without deleted, expired and surplus cells.
             wait: return when it is done, not when it was asked for.
         """
 
@@ -175,6 +175,23 @@ class Admin(ClusterAdmin, ABC):
         wait: bool = True,
     ) -> None:
         """Merges files of one region; see `compact`."""
+
+    def purge_row(self, table: str, row: bytes) -> bool:
+        """Removes the delete markers of one row, of any age, with everything that they hide.
+
+        Returns False, and does nothing, where only a major compaction can: on a cluster.
+        """
+        return False
+
+    def check_files(self, table: str) -> None:
+        """Reads every block of a table's files, and compares it with its checksum.
+
+        Does nothing on a cluster, whose servers check each block that is read.
+
+        Raises:
+            CorruptData: one does not have its checksum; it names the family, a row nearby and
+                the file.
+        """
 
     @abstractmethod
     def compaction_state(self, table: str) -> CompactionState:

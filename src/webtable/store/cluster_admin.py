@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NoReturn
 from webtable.errors import InvalidRequest
 
 if TYPE_CHECKING:
-    from webtable.store.cluster_load import (
+    from webtable.store.cluster_activity import (
         BalancerDecision,
         BalancerRejection,
         CacheCleared,
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         Switch,
         ZooKeeperReport,
     )
-    from webtable.store.load import Region
+    from webtable.store.cluster_values import Region
 
 __all__ = ["ClusterAdmin"]
 

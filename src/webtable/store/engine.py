@@ -22,13 +22,13 @@ from typing import ClassVar, NamedTuple
 
 from webtable.errors import BatchError, WebTableError
 from webtable.store.admin import Admin
-from webtable.store.load import Region, TableStats
+from webtable.store.cluster_values import Region, TableStats
 from webtable.store.model import Row
 from webtable.store.mutation import Check, CheckResult, Conditional, Durability, Mutation, Write
 from webtable.store.scan import Get, Scan
 from webtable.store.schema import TableSchema
 
-__all__ = ["Capabilities", "Engine", "Writer", "joined"]
+__all__ = ["Capabilities", "Engine", "Loss", "Writer", "joined"]
 
 
 class Capabilities(NamedTuple):
@@ -46,6 +46,18 @@ class Capabilities(NamedTuple):
     checkpoints: bool
     cluster: bool
     snapshots: bool
+
+
+class Loss(NamedTuple):
+    """Acknowledged writes that were gone after the machine stopped.
+
+    Attributes:
+        at: when the loss was found, in seconds since 1970.
+        cells: how many cells were lost, the last ones that were written.
+    """
+
+    at: int
+    cells: int
 
 
 class Engine(ABC):
@@ -84,7 +96,8 @@ class Engine(ABC):
     ) -> list[Row | None]:
         """Makes mutations, each atomic, in order where they are of the same row.
 
-        Returns one entry a mutation: for increments and appends the new values, else None.
+        Returns one entry a mutation: for increments and appends the new values, else None. It is
+        None as well where a cluster's first answer was lost: the mutation was made, once.
 
         Raises:
             BatchError: some failed; it names their positions, the others were made.
@@ -174,6 +187,10 @@ class Engine(ABC):
             InvalidRequest: the engine has not `capabilities.checkpoints`.
         """
 
+    def losses(self) -> list[Loss]:
+        """Returns what a stop of the machine took and nobody has dealt with yet; see `Loss`."""
+        return []
+
     @abstractmethod
     def refresh(self) -> None:
         """Lets a read-only store see what was written since; nothing to do for a writer."""
@@ -189,7 +206,7 @@ class Engine(ABC):
         self.admin.flush(table)
 
     def major_compact(self, table: str) -> None:
-        """Flushes, then rewrites the table without what no read can see; returns when done."""
+        """Flushes, then rewrites the table without deleted, expired and surplus cells."""
         self.admin.compact(table, major=True)
 
     def regions(self, table: str) -> list[Region]:

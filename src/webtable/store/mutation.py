@@ -11,15 +11,15 @@ from enum import Enum
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from webtable.errors import InvalidRequest
-from webtable.store.checks import (
+from webtable.store.argument_checks import (
     MAX_ROW_BYTES,
     check_column,
     check_row_key,
     check_time_range,
     check_timestamp,
 )
-from webtable.store.filter_text import as_filter
-from webtable.store.filters import Filter
+from webtable.store.filtering.filter_language import as_filter
+from webtable.store.filtering.filters import Filter
 from webtable.store.model import CellType, Row
 
 __all__ = [

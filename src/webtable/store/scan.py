@@ -11,10 +11,15 @@ import msgspec
 from msgspec.structs import force_setattr
 
 from webtable.errors import InvalidRequest
-from webtable.store.checks import MAX_ROW_BYTES, check_column, check_row_key, check_time_range
-from webtable.store.filter_text import as_filter
-from webtable.store.filters import Filter
-from webtable.store.row_bounds import both_bounds, filter_bounds, prefix_end
+from webtable.store.argument_checks import (
+    MAX_ROW_BYTES,
+    check_column,
+    check_row_key,
+    check_time_range,
+)
+from webtable.store.filtering.filter_language import as_filter
+from webtable.store.filtering.filters import Filter
+from webtable.store.filtering.row_bounds import both_bounds, filter_bounds, prefix_end
 
 __all__ = ["ALL_VERSIONS", "Get", "Scan", "ScanOptions", "prefix_end"]
 

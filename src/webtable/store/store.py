@@ -9,7 +9,8 @@ from types import TracebackType
 
 from webtable.errors import InvalidRequest
 from webtable.store.admin import Admin
-from webtable.store.engine import Capabilities, Engine
+from webtable.store.engine import Capabilities, Engine, Loss
+from webtable.store.location_secrets import mask_secrets, refuse_secrets
 from webtable.store.model import Row
 from webtable.store.mutation import Durability, Write, check_durability
 from webtable.store.schema import Family, TableSchema, check_splits, check_table_name
@@ -34,12 +35,13 @@ def open_store(location: str, *, read_only: bool = False, create: bool = True) -
         create: make the embedded store when there is none.
 
     Raises:
-        InvalidRequest: it is no location, or a misspelt one.
+        InvalidRequest: it is no location, a misspelt one, or one with a user or a password.
         StoreNotFound: there is none and it was not to be made.
         StoreLocked: another process has the embedded store open for writing.
         CorruptData, FormatVersionError: files of the store are damaged, or newer than this program.
         ServerUnavailable: the cluster does not answer.
     """
+    refuse_secrets(location)
     scheme, separator, _ = location.partition("://")
     if separator and scheme in ("hbase", "hbase+masters"):
         from webtable.store.hbase.engine import HBaseEngine
@@ -48,7 +50,7 @@ def open_store(location: str, *, read_only: bool = False, create: bool = True) -
     _check_spelling(location)
     if separator:
         raise InvalidRequest(
-            f"location '{location}' has an unknown scheme '{scheme}'",
+            f"location '{mask_secrets(location)}' has an unknown scheme '{scheme}'",
             hint="use a directory, hbase://… or hbase+masters://…",
         )
     from webtable.store.rocks.engine import RocksEngine
@@ -61,19 +63,19 @@ def open_store(location: str, *, read_only: bool = False, create: bool = True) -
 
 def _check_spelling(location: str) -> None:
     """Refuses what is nearly a cluster's location: a directory made of it would go unnoticed."""
-    nearly = _NEARLY_A_CLUSTER.match(location)
+    nearly, shown = _NEARLY_A_CLUSTER.match(location), mask_secrets(location)
     if location.startswith("rocks:") or os.path.exists(location):
         return
     if _HOST_AND_PORT.fullmatch(location):
-        meant = f"hbase://{location}"
+        meant = f"hbase://{shown}"
     elif nearly:
         scheme = "hbase+masters" if location.startswith("hbase+") else "hbase"
-        meant = f"{scheme}://{location[nearly.end() :] or 'HOST'}"
+        meant = f"{scheme}://{shown[nearly.end() :] or 'HOST'}"
     else:
         return
-    directory = "" if "://" in location else f"; for a new directory 'rocks:{location}'"
+    directory = "" if "://" in location else f"; for a new directory 'rocks:{shown}'"
     raise InvalidRequest(
-        f"location '{location}' is neither a directory nor a cluster's",
+        f"location '{shown}' is neither a directory nor a cluster's",
         hint=f"for a cluster write '{meant}'{directory}",
     )
 
@@ -154,6 +156,14 @@ class Store:
     def checkpoint(self, path: str) -> None:
         """Writes a consistent copy of the store to a new directory while work goes on."""
         self._engine.checkpoint(path)
+
+    def losses(self) -> list[Loss]:
+        """Returns the acknowledged writes that an embedded store lost when its machine stopped.
+
+        Oldest first; empty for almost every store, and always on HBase. Removing the file `LOST`
+        of the store forgets them.
+        """
+        return self._engine.losses()
 
     def refresh(self) -> None:
         """Lets a read-only store see what its writer has stored by now."""

@@ -7,10 +7,10 @@ from types import TracebackType
 from typing import Literal, Unpack, overload
 
 from webtable.errors import InvalidRequest, WebTableError
+from webtable.store.cluster_values import Region, TableStats
 from webtable.store.engine import Engine, joined
-from webtable.store.filter_text import as_filter
-from webtable.store.filters import Filter
-from webtable.store.load import Region, TableStats
+from webtable.store.filtering.filter_language import as_filter
+from webtable.store.filtering.filters import Filter
 from webtable.store.model import Row
 from webtable.store.mutation import (
     Append,
@@ -27,7 +27,7 @@ from webtable.store.mutation import (
     check_one_row,
     check_timestamp,
 )
-from webtable.store.nested import NestedRows, NestedText, nested_rows, nested_text
+from webtable.store.nested_dicts import NestedRows, NestedText, nested_rows, nested_text
 from webtable.store.scan import Get, Scan, ScanOptions
 from webtable.store.schema import TableSchema
 
@@ -298,7 +298,7 @@ class Table:
         self._engine.flush(self.name)
 
     def major_compact(self) -> None:
-        """Rewrites the table without what no read can see; returns when it is done."""
+        """Rewrites the table without deleted, expired and surplus cells; returns when done."""
         self._engine.major_compact(self.name)
 
 

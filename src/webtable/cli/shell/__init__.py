@@ -1,5 +1,5 @@
 """`webtable shell`: the commands of HBase's shell, with its syntax and its output.
 
-`lexer` and `parser` read the part of Ruby that people write in that shell, `session` runs what
-they found, one module a group holds the commands, `script` and `interactive` are the two doors.
+`language` reads the part of Ruby that people write in that shell, `session` runs what it found,
+`commands` has a module a group of commands, `script` and `interactive` are the two doors.
 """

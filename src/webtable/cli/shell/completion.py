@@ -9,11 +9,11 @@ import re
 from collections.abc import Iterable
 
 from webtable import WebTableError
-from webtable.cli.shell.catalog import ALIASES, GROUPS, UNSUPPORTED
-from webtable.cli.shell.constants import CONSTANTS
-from webtable.cli.shell.lexer import Lexer, Token
+from webtable.cli.shell.command_catalog import ALIASES, GROUPS, UNSUPPORTED
+from webtable.cli.shell.language.constants import CONSTANTS
+from webtable.cli.shell.language.lexer import Lexer, Token
+from webtable.cli.shell.language.values import TableRef
 from webtable.cli.shell.session import TABLE_METHODS, Session
-from webtable.cli.shell.values import TableRef
 from webtable.errors import ShellSyntaxError
 
 __all__ = ["OPTIONS", "complete"]

@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 from webtable import CellType
 from webtable.cli.output import show_bytes
-from webtable.cli.shell.constants import suggestion
-from webtable.cli.shell.values import show_float
+from webtable.cli.shell.language.constants import suggestion
+from webtable.cli.shell.language.values import show_float
 from webtable.errors import InvalidRequest
 
 __all__ = ["FORMATTERS", "CellFormat", "Column", "parse_column", "show_time"]

@@ -9,8 +9,8 @@ from __future__ import annotations
 import inspect
 from typing import NamedTuple
 
-from webtable.cli.shell.catalog import ALIASES, GROUPS, UNSUPPORTED, find_command
-from webtable.cli.shell.constants import suggestion
+from webtable.cli.shell.command_catalog import ALIASES, GROUPS, UNSUPPORTED, find_command
+from webtable.cli.shell.language.constants import suggestion
 from webtable.errors import NotFound
 
 __all__ = ["Help", "about_all", "about_command", "about_group", "help_of"]

@@ -21,7 +21,7 @@ import webtable
 from webtable import WebTableError
 from webtable.cli.output import talk
 from webtable.cli.shell.completion import complete
-from webtable.cli.shell.lexer import Lexer
+from webtable.cli.shell.language.lexer import Lexer
 from webtable.cli.shell.script import report
 from webtable.cli.shell.session import ExitShell, Session
 from webtable.errors import ShellSyntaxError
@@ -79,7 +79,8 @@ def run_text(session: Session, text: str) -> None:
     except WebTableError as error:
         _show(session, error, time.perf_counter() - started)
     except KeyboardInterrupt:
-        talk("\ninterrupted")
+        talk("")
+        talk("interrupted")
     session.out.line()
     session.out.flush()
 
@@ -118,9 +119,11 @@ def _show(session: Session, error: WebTableError, seconds: float) -> None:
     if isinstance(error, ShellSyntaxError):
         report(error)
         return
-    talk(f"\nERROR: {error}\n")
+    lines = ["", f"ERROR: {error}", ""]
     if session.command:
-        talk(f"For usage try 'help \"{session.command}\"'\n")
+        lines += [f"For usage try 'help \"{session.command}\"'", ""]
+    for line in lines:
+        talk(line)
     if session.with_times:
         session.out.took(seconds)
 

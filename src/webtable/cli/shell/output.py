@@ -3,6 +3,10 @@
 Where the output is a terminal, the first column has a quarter of its width and the second the
 rest, as in HBase's shell; elsewhere nothing is padded or cut. Nothing is gathered: a row is written
 as it comes, so that a scan of any length runs in little memory.
+
+Unlike HBase's shell, control characters are escaped, which a value has that is shown by the
+formatter `toString`: a terminal would obey them. Tabs and line ends stay, and so do bytes of a
+script that are not UTF-8.
 """
 
 from __future__ import annotations
@@ -11,7 +15,11 @@ import shutil
 from collections.abc import Sequence
 from typing import TextIO
 
+from webtable.cli.safe_text import show_text
+
 __all__ = ["Printer"]
+
+_KEPT = "\t\n" + "".join(map(chr, range(0xDC80, 0xDD00)))
 
 
 class Printer:
@@ -25,8 +33,8 @@ class Printer:
         """How many rows were written since the last heading."""
 
     def line(self, text: str = "") -> None:
-        """Writes a line as it is."""
-        self._out.write(f"{text}\n")
+        """Writes a line."""
+        self._put(f"{text}\n")
 
     def flush(self) -> None:
         """Hands on what was written; a reader that went away shows up here."""
@@ -46,9 +54,9 @@ class Printer:
         if self._width:
             self._write(cells, is_inset=True)
         elif len(cells) == 1:
-            self._out.write(f"{cells[0]}\n")
+            self._put(f"{cells[0]}\n")
         else:
-            self._out.write(f" {cells[0]} {cells[1]}\n")
+            self._put(f" {cells[0]} {cells[1]}\n")
 
     def footer(self, count: int | None = None) -> None:
         """Writes the number of rows."""
@@ -57,6 +65,9 @@ class Printer:
     def took(self, seconds: float) -> None:
         """Writes how long a command took."""
         self.line(f"Took {seconds:.4f} seconds")
+
+    def _put(self, text: str) -> None:
+        self._out.write(show_text(text, keep=_KEPT))
 
     def _write(self, cells: Sequence[str], *, is_inset: bool) -> None:
         if len(cells) == 1:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from webtable import WebTableError
 from webtable.cli.output import talk
-from webtable.cli.shell.lexer import Lexer
+from webtable.cli.shell.language.lexer import Lexer
 from webtable.cli.shell.output import Printer
 from webtable.cli.shell.session import ExitShell, Session
 from webtable.errors import ShellSyntaxError, door

@@ -7,13 +7,20 @@ from typing import ClassVar, NamedTuple, TypeGuard
 
 from webtable.errors import InvalidRequest, ReadOnly, RetryableError, Timeout, WebTableError
 from webtable.store.engine import Capabilities, Engine, Writer
-from webtable.store.hbase.admin import HBaseAdmin
-from webtable.store.hbase.batch import Multi
-from webtable.store.hbase.cluster import Cluster, RegionCall
-from webtable.store.hbase.conditions import ConditionalSteps
-from webtable.store.hbase.connection import Answer
+from webtable.store.hbase.admin.admin import HBaseAdmin
+from webtable.store.hbase.admin.master_client import MasterClient
+from webtable.store.hbase.cluster.cluster import Cluster, RegionCall
 from webtable.store.hbase.location import parse_location
-from webtable.store.hbase.messages import (
+from webtable.store.hbase.ops.bulk_writer import BulkWriter
+from webtable.store.hbase.ops.conditional import ConditionalSteps
+from webtable.store.hbase.ops.multi import Multi
+from webtable.store.hbase.ops.parallel_scan import scan_rows, scans_rows
+from webtable.store.hbase.ops.scanner import ScanJob
+from webtable.store.hbase.proto import client_pb2
+from webtable.store.hbase.retry import Attempts
+from webtable.store.hbase.wire.connection import Answer
+from webtable.store.hbase.wire.errors import AsBytes, NotHBase, Server, inner_error
+from webtable.store.hbase.wire.messages import (
     answered_row,
     condition_bytes,
     get_bytes,
@@ -24,12 +31,6 @@ from webtable.store.hbase.messages import (
     varint,
     was_processed,
 )
-from webtable.store.hbase.parallel import scan_rows, scans_rows
-from webtable.store.hbase.proto import client_pb2
-from webtable.store.hbase.retry import Attempts
-from webtable.store.hbase.scanner import ScanJob
-from webtable.store.hbase.wire import AsBytes, NotHBase, Server, inner_error
-from webtable.store.hbase.writer import BulkWriter
 from webtable.store.model import Row
 from webtable.store.mutation import (
     Append,
@@ -59,8 +60,10 @@ class HBaseEngine(Engine):
         self.location = cluster.location.text
         self._cluster = cluster
         self._nonce_group = varint(cluster.nonce_group)
-        self._admin = HBaseAdmin(cluster, read_only=read_only)
-        self.admin = self._admin
+        self._master = MasterClient(cluster, read_only=read_only)
+        admin = HBaseAdmin(self._master)
+        self._tables = admin.tables
+        self.admin = admin
         self._read_only = read_only
 
     @classmethod
@@ -225,7 +228,9 @@ class HBaseEngine(Engine):
             _check_answered(step, row, attempts.lost)
             return CheckResult(True, row)
 
-        return self._cluster.call_region(call, read, attempts)
+        made = self._cluster.call_region(call, read, attempts)
+        self._confirm_answer(step, made.row, attempts)
+        return made
 
     def _take_step(self, step: _Step, attempts: Attempts) -> CheckResult:
         action = b"\x10\x01"  # atomic
@@ -266,7 +271,29 @@ class HBaseEngine(Engine):
         if row is not None:
             # They come in the order of the mutations.
             row.raw_cells = sorted(row.raw_cells, key=lambda cell: cell[0].partition(b":"))
-        return CheckResult(made.success, row and _one_cell_a_column(row))
+            row = _one_cell_a_column(row)
+            self._confirm_answer(step, row, attempts)
+        return CheckResult(made.success, row)
+
+    def _confirm_answer(self, step: _Step, row: Row | None, attempts: Attempts) -> None:
+        """Reads the new values again where an increment or append was sent twice.
+
+        The server answers a resend with the values that a read saw just after the first try. Where
+        another write came after it and both were flushed, that read finds the value of an older
+        file: one from before the first try. Only the newest value is known to be the step's own.
+
+        Raises:
+            Timeout: another write changed the values since.
+        """
+        if row is None or not attempts.lost:
+            return
+        try:
+            found = self.get(step.table, Get(step.row, tuple(cell[0] for cell in row.raw_cells)))
+        except RetryableError as error:
+            error.maybe_applied = True  # the increment or append, whatever became of the read
+            raise
+        if found is None or list(found.raw_cells) != list(row.raw_cells):
+            raise _no_answer(step.table, step.row)
 
     def commit(
         self, writes: Sequence[tuple[str, Write]], durability: Durability
@@ -279,27 +306,27 @@ class HBaseEngine(Engine):
 
     def create_table(self, schema: TableSchema, splits: Sequence[bytes]) -> None:
         """Creates a table, and its namespace where that is missing."""
-        self._admin.create_table(schema, splits)
+        self._tables.create_table(schema, splits)
 
     def alter_table(self, schema: TableSchema) -> None:
         """Makes a table's schema this one; returns when every region has it."""
-        self._admin.alter_table(schema)
+        self._tables.alter_table(schema)
 
     def truncate_table(self, table: str) -> None:
         """Removes every row; the table is disabled meanwhile."""
-        self._admin.truncate_table(table)
+        self._tables.truncate_table(table)
 
     def drop_table(self, table: str) -> None:
         """Removes a table and its data."""
-        self._admin.drop_table(table)
+        self._tables.drop_table(table)
 
     def describe_table(self, table: str) -> TableSchema:
         """Returns a table's schema."""
-        return self._admin.describe_table(table)
+        return self._tables.describe_table(table)
 
     def list_tables(self) -> list[str]:
         """Returns the names of the tables that this store sees, sorted."""
-        return self._admin.list_tables()
+        return self._master.table_names()
 
     def checkpoint(self, path: str) -> None:
         """Refuses: a cluster is copied by its own means."""

@@ -6,8 +6,9 @@ from typing import NamedTuple
 from urllib.parse import parse_qsl
 
 from webtable.errors import InvalidRequest
-from webtable.store.hbase.tls import Tls
-from webtable.store.hbase.wire import Server
+from webtable.store.hbase.wire.errors import Server
+from webtable.store.hbase.wire.tls import Tls
+from webtable.store.location_secrets import SHOWN_OPTIONS, mask_secrets
 
 __all__ = ["Location", "parse_location"]
 
@@ -62,22 +63,24 @@ def parse_location(text: str) -> Location:
         InvalidRequest: it is not a location of a cluster.
     """
     scheme, _, rest = text.partition("://")
+    shown = mask_secrets(text)
     if scheme not in _PORTS:
-        raise InvalidRequest(f"location '{text}' is not a cluster's", hint=f"write {_FORM}")
+        raise InvalidRequest(f"location '{shown}' is not a cluster's", hint=f"write {_FORM}")
     address, _, query = rest.partition("?")
     hosts, _, path = address.partition("/")
     by_zookeeper = scheme == "hbase"
     path = path.strip("/")
     if path and not by_zookeeper:
-        raise InvalidRequest(f"location '{text}' has a path", hint="only ZooKeeper has paths")
+        raise InvalidRequest(f"location '{shown}' has a path", hint="only ZooKeeper has paths")
     if path and not all(_is_node(name) for name in path.split("/")):
         raise InvalidRequest(
-            f"{'/' + path!r} in location {text!r} is not a path in ZooKeeper", hint=f"write {_FORM}"
+            f"{'/' + path!r} in location {shown!r} is not a path in ZooKeeper",
+            hint=f"write {_FORM}",
         )
     location = Location(
         text=text,
         by_zookeeper=by_zookeeper,
-        servers=tuple(_server(text, host, _PORTS[scheme]) for host in hosts.split(",")),
+        servers=tuple(_server(shown, host, _PORTS[scheme]) for host in hosts.split(",")),
         parent="/" + path if path else "/hbase",
     )
     for name, value in parse_qsl(query, keep_blank_values=True):
@@ -85,13 +88,14 @@ def parse_location(text: str) -> Location:
     return location
 
 
-def _server(text: str, host: str, default_port: int) -> Server:
+def _server(shown: str, host: str, default_port: int) -> Server:
     name, colon, port = host.rpartition(":")
     if not colon or name.endswith(":") or host.endswith("]"):  # no port; or a bare IPv6 address
         name, port = host, str(default_port)
     if not name or not _is_port(port):
+        own = mask_secrets(f"hbase://{host}").removeprefix("hbase://")
         raise InvalidRequest(
-            f"'{host}' in location '{text}' is not a server", hint=f"write {_FORM}"
+            f"'{own}' in location '{shown}' is not a server", hint=f"write {_FORM}"
         )
     return Server(name.removeprefix("[").removesuffix("]"), int(port))
 
@@ -119,8 +123,9 @@ def _with_option(location: Location, name: str, value: str) -> Location:
         tls = _with_tls(location.tls, name, value)
         if tls is not None or (name, value) == ("tls", "off"):
             return location._replace(tls=tls)
+    what = "has a wrong value" if name in SHOWN_OPTIONS else "is not known"
     raise InvalidRequest(
-        f"option '{name}={value}' in location '{location.text}' is not one",
+        f"option '{name}' in location '{mask_secrets(location.text)}' {what}",
         hint="namespace=NAME, timeout=SECONDS, host_map=HOST=HOST,…, auth=simple, "
         "spin=on|off, tls=on, tls_ca=FILE, tls_cert=FILE, tls_key=FILE, tls_verify=host|ca|none",
     )

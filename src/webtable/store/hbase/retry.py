@@ -29,9 +29,9 @@ from webtable.errors import (
     Timeout,
     WebTableError,
 )
-from webtable.store.hbase.refusals import refusal_of
-from webtable.store.hbase.registry import RegistryUnavailable
-from webtable.store.hbase.wire import (
+from webtable.store.hbase.cluster.registry import RegistryUnavailable
+from webtable.store.hbase.rejected_writes import refusal_of
+from webtable.store.hbase.wire.errors import (
     CallTimedOut,
     ConnectFailed,
     ConnectionLost,
@@ -348,7 +348,7 @@ def _translate_remote(
 ) -> WebTableError:
     name, detail = error.java_class, error.detail
     if name == "NoSuchColumnFamilyException":
-        wanted = re.search(r"[Cc]olumn family (.+?) does not exist", detail)
+        wanted = re.search(r"[Cc]olumn family (.{1,255}?) does not exist", detail)
         known = re.findall(r"\{NAME => '([^']+)'", detail)
         return FamilyNotFound(table, wanted[1] if wanted else "?", known)
     if name == "TableNotFoundException":
@@ -378,7 +378,9 @@ def _translate_remote(
 
 def _asked_pause(error: RemoteError) -> float:
     # "… - wait 1sec, 200ms", the server's own word on when its quota allows more.
-    found = re.search(r"wait (?:(\d+)\s*mins?,?\s*)?(?:(\d+)\s*sec,?\s*)?(\d+)\s*ms", error.detail)
+    found = re.search(
+        r"wait (?:(\d{1,9})\s*mins?,?\s*)?(?:(\d{1,9})\s*sec,?\s*)?(\d{1,9})\s*ms", error.detail
+    )
     if error.java_class != "RpcThrottlingException" or not found:
         return 0.0
     minutes, seconds, milliseconds = (int(part or 0) for part in found.groups())

@@ -1,344 +1,369 @@
-"""Tables of the embedded engine: creating, changing, disabling and dropping them, and namespaces.
+"""Administration of an embedded store: a cluster of one server, which is this process.
 
-A change of tables is one atomic write of the catalog. RocksDB column families are created before it
-and dropped after it, so a crash in between leaves only a column family that no table names;
-the next writer removes those.
+The regions of a table are the ranges between its split keys; they share the table's files, so what
+looks after one of them looks after all. What needs several servers is refused.
 """
+
+# ruff: noqa: D102 - the methods have their contract in store/admin.py
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from itertools import pairwise
 
-import msgspec
-from rocksdict import WriteBatch
-
-from webtable.errors import ReadOnly, StoreClosed, TableDisabled, TableExists, TableNotFound
-from webtable.store.rocks.catalog import (
-    CATALOG_KEY,
-    DISABLED_KEY,
-    NAMESPACE_KEY,
-    FamilyNotes,
-    OpenFamily,
-    OpenTable,
-    TableEntry,
-    decode_entry,
-    encode_entry,
-    table_key,
+from webtable.errors import AlreadyExists, FamilyNotFound, InvalidRequest, NotFound
+from webtable.store.admin import Admin, check_namespace_name, region_name
+from webtable.store.cluster_values import (
+    Balanced,
+    ClusterReport,
+    CompactionState,
+    FamilyStats,
+    Namespace,
+    Region,
+    RegionServer,
+    Snapshot,
+    TableStats,
 )
-from webtable.store.rocks.database import Database
-from webtable.store.rocks.follower import FellBehind
-from webtable.store.rocks.tuning import tuning_of
-from webtable.store.schema import TableSchema
+from webtable.store.rocks.catalog import RocksAdmin
+from webtable.store.rocks.compaction import compact_family, purge_row
+from webtable.store.rocks.files.checksums import check_blocks
+from webtable.store.rocks.files.database import Database
+from webtable.store.rocks.open_tables import OpenFamily, OpenTable
+from webtable.store.rocks.visibility import current_ms
 
-__all__ = ["RocksAdmin"]
+__all__ = ["EmbeddedAdmin"]
 
-_PATIENCE_SECONDS = 20.0
-_FOLLOW_SECONDS = 0.1  # how far a reader in another process may lag behind without being told
+SERVER = "embedded"
+_DEFAULT_NAMESPACE = "default"
+# The attribute of a table or family, as in HBase: milliseconds for which delete markers stay.
+_PURGE_AFTER = "hbase.hstore.time.to.purge.deletes"
+_LEVELS = 7  # RocksDB's default
 
 
-class RocksAdmin:
-    """The catalog of one store, open.
+class EmbeddedAdmin(Admin):
+    """What can be looked after in one process. See `Admin` for the contract."""
 
-    Attributes:
-        tables: those in service, by name; `disabled` has the others.
-        namespaces: the names of those that were created, by themselves or with a table.
-    """
-
-    def __init__(self, database: Database) -> None:
+    def __init__(
+        self, database: Database, catalog: RocksAdmin, translated: AbstractContextManager[None]
+    ) -> None:
         self._database = database
-        # One lock for tables and writes: a write may have to note something about its table.
-        self._lock = database.commits
-        self._followed = 0.0
-        self.tables: dict[str, OpenTable] = {}
-        self.disabled: dict[str, OpenTable] = {}
-        self.namespaces: frozenset[str] = frozenset()
-        self._notes: dict[str, FamilyNotes] = {}
-        if database.read_only:
-            self._load_followed()
-        else:
-            self._load()
-            self._drop_orphans()
+        self._catalog = catalog
+        self._translated = translated
+        self._opened_ms = int(time.time() * 1000)
+        self._compacting: list[tuple[str, CompactionState]] = []
+        self._lock = threading.Lock()
 
-    # The catalog
+    # Tables and namespaces
 
-    def _load(self) -> None:
-        counter = self._read_counter()
-        out_of_service = {name for name, _ in self._entries(DISABLED_KEY)}
-        namespaces = frozenset(name for name, _ in self._entries(NAMESPACE_KEY))
-        tables: dict[str, OpenTable] = {}
-        disabled: dict[str, OpenTable] = {}
-        for name, stored in self._entries(table_key("")):
-            chosen = disabled if name in out_of_service else tables
-            chosen[name] = self._opened(decode_entry(stored))
-        self._counter = counter
-        self.namespaces = namespaces
-        self.disabled = disabled
-        self.tables = tables  # at once: threads look into it without a lock
+    def enable_table(self, table: str) -> None:
+        with self._translated:
+            self._catalog.set_enabled(table, is_enabled=True)
 
-    def _entries(self, prefix: bytes) -> Iterable[tuple[str, bytes]]:
-        seeker = self._database.root.iter()
-        seeker.seek(prefix)
-        while seeker.valid() and seeker.key().startswith(prefix):
-            yield seeker.key()[len(prefix) :].decode(), seeker.value()
-            seeker.next()
-        seeker.status()
+    def disable_table(self, table: str) -> None:
+        with self._translated:
+            self._catalog.set_enabled(table, is_enabled=False)
 
-    def _load_followed(self) -> None:
-        """Loads the catalog of a store that somebody else changes meanwhile."""
-        deadline = time.monotonic() + _PATIENCE_SECONDS
-        while True:
-            try:
-                self._load()
-            except FellBehind:
-                if time.monotonic() > deadline:
-                    raise
-                self._database.reopen()
-            else:
-                return
+    def is_enabled(self, table: str) -> bool:
+        with self._translated:
+            self._catalog.follow()
+            self._catalog.known(table)
+            return table in self._catalog.tables
 
-    def _read_counter(self) -> int:
-        return int(self._database.root.get(CATALOG_KEY) or b"0")
+    def namespaces(self) -> list[Namespace]:
+        with self._translated:
+            self._catalog.follow()
+            counts = dict.fromkeys({_DEFAULT_NAMESPACE, *self._catalog.namespaces}, 0)
+            for name in self._catalog.names():
+                namespace = name.rpartition(":")[0] or _DEFAULT_NAMESPACE
+                # Stores made before namespaces were written down have tables in them.
+                counts[namespace] = counts.get(namespace, 0) + 1
+        return sorted(Namespace(*item) for item in counts.items())
 
-    def _opened(self, entry: TableEntry) -> OpenTable:
-        families = {}
-        for schema in entry.schema.families:
-            column_family = entry.column_families[schema.name]
-            notes = self._notes.setdefault(
-                column_family,
-                FamilyNotes(
-                    is_tagged=schema.name in entry.tagged,
-                    # A reader beside a writer learns too late of the first marker.
-                    is_marked=schema.name in entry.marked or self._database.read_only,
-                ),
+    def create_namespace(self, name: str, properties: Mapping[str, str] | None = None) -> None:
+        if properties:
+            raise _refusal("keeps no properties of namespaces", "give the name alone")
+        if check_namespace_name(name) in {each.name for each in self.namespaces()}:
+            raise AlreadyExists("namespace", name)
+        with self._translated:
+            self._catalog.set_namespace(name, is_there=True)
+
+    def drop_namespace(self, name: str) -> None:
+        check_namespace_name(name)
+        tables = {each.name: each.tables for each in self.namespaces()}
+        if name == _DEFAULT_NAMESPACE:
+            raise InvalidRequest(
+                f"namespace '{name}' is the store's own", hint="it cannot be dropped"
             )
-            self._database.tune(column_family, tuning_of(schema))
-            rocks, handle = self._database.family(column_family)
-            families[schema.name.encode()] = OpenFamily(schema, rocks, handle, notes)
-        return OpenTable(entry, families)
-
-    def _drop_orphans(self) -> None:
-        known = [*self.tables.values(), *self.disabled.values()]
-        named = {name for table in known for name in table.entry.column_families.values()}
-        for name in self._database.family_names():
-            if name not in named:
-                self._database.drop_family(name)
-
-    def _store(self, entry: TableEntry | None, name: str) -> None:
-        """Writes a table's entry, or removes it, and moves the counter, in one step."""
-        batch = WriteBatch(raw_mode=True)
-        if entry is None:
-            batch.delete(table_key(name))
-            batch.delete(DISABLED_KEY + name.encode())
-        else:
-            batch.put(table_key(name), encode_entry(entry))
-        namespace = name.rpartition(":")[0]
-        is_new = bool(namespace) and namespace not in self.namespaces
-        if is_new:
-            batch.put(NAMESPACE_KEY + namespace.encode(), b"")
-        self._write(batch)
-        if is_new:
-            self.namespaces |= {namespace}
-        tables = self.disabled if name in self.disabled else self.tables
-        if entry is None:
-            tables.pop(name)
-        else:
-            tables[name] = self._opened(entry)
-
-    def _write(self, batch: WriteBatch) -> None:
-        """Writes a change of the catalog for good."""
-        batch.put(CATALOG_KEY, b"%d" % self._counter)
-        self._database.write(batch, "sync")
-
-    def _new_families(self, schema: TableSchema, names: Sequence[str]) -> dict[str, str]:
-        """Creates RocksDB column families for families of a table; returns their names."""
-        self._counter += 1
-        created = {}
-        for family in schema.families:
-            if family.name in names:
-                created[family.name] = f"{schema.name}/{family.name}/{self._counter}"
-                self._database.create_family(created[family.name], tuning_of(family))
-        return created
-
-    # What the engine asks
-
-    def check_open(self) -> None:
-        """Makes sure that the store is open.
-
-        Raises:
-            StoreClosed: it is not.
-        """
-        if self._database.is_closed:
-            raise StoreClosed(self._database.path)
-
-    def check_writable(self) -> None:
-        """Makes sure that the store was opened for writing.
-
-        Raises:
-            ReadOnly: it was not.
-        """
-        if self._database.read_only:
-            raise ReadOnly(
-                f"store '{self._database.path}' was opened for reading only",
-                hint="open it without read_only to write",
+        if name not in tables:
+            raise NotFound("namespace", name, tables)
+        if tables[name]:
+            raise InvalidRequest(
+                f"namespace '{name}' still has tables ({tables[name]:,})",
+                hint="drop its tables first",
             )
+        with self._translated:
+            self._catalog.set_namespace(name, is_there=False)
 
-    def table(self, name: str) -> OpenTable:
-        """Returns an open table.
+    # Regions
 
-        Raises:
-            TableNotFound: there is none of that name.
-            TableDisabled: it is out of service.
-        """
-        table = self.tables.get(name)
-        if table is None:
-            self.check_open()
-            if name in self.disabled:
-                raise TableDisabled(name)
-            raise TableNotFound(name, self.names())
-        return table
+    def regions(self, table: str | None = None, *, server: str | None = None) -> list[Region]:
+        if server is not None:
+            _check_server(server)
+        with self._translated:
+            self._catalog.follow()
+            names = self._catalog.names() if table is None else [table]
+            return [region for name in names for region in self._regions(name)]
 
-    def known(self, name: str) -> OpenTable:
-        """Returns a table, in service or not.
-
-        Raises:
-            TableNotFound: there is none of that name.
-        """
-        table = self.disabled.get(name)
-        return self.table(name) if table is None else table
-
-    def names(self) -> list[str]:
-        """Returns the names of all tables, sorted."""
-        return sorted([*self.tables, *self.disabled])
-
-    def follow(self, *, now: bool = False) -> None:
-        """Lets a reader beside a writer catch up, now or when it was some time ago."""
-        self.check_open()
-        if not self._database.read_only:
-            return
-        if not now and time.monotonic() - self._followed < _FOLLOW_SECONDS:
-            return
-        with self._lock:
-            if not self._database.catch_up() or self._read_counter() != self._counter:
-                self._database.reopen()
-                self._load_followed()
-            self._followed = time.monotonic()
-
-    def release(self) -> None:
-        """Lets go of all tables: RocksDB stays open, and locked, while a handle is."""
-        for table in (*self.tables.values(), *self.disabled.values()):
-            table.release()
-        self.tables, self.disabled = {}, {}
-
-    # Changing tables
-
-    def create(self, schema: TableSchema, splits: Sequence[bytes]) -> None:
-        """Creates a table."""
-        with self._lock:
-            self.check_open()
-            self.check_writable()
-            if schema.name in self.tables or schema.name in self.disabled:
-                raise TableExists(schema.name)
-            names = [family.name for family in schema.families]
-            created = self._new_families(schema, names)
-            self._store(
-                TableEntry(schema, tuple(key.hex() for key in splits), created), schema.name
+    def _regions(self, name: str) -> list[Region]:
+        table = self._catalog.known(name)
+        stats = _stats(table)
+        bounds = [b"", *(bytes.fromhex(key) for key in table.entry.splits), b""]
+        alone = len(bounds) == 2  # else RocksDB knows their sizes together only
+        is_open = name in self._catalog.tables
+        return [
+            Region(
+                table=name,
+                name=f"{name},{number}",
+                start=start,
+                stop=stop,
+                server=SERVER if is_open else None,
+                size_bytes=stats.disk_bytes if alone else None,
+                full_name=f"{name},{number}".encode(),
+                state="OPEN" if is_open else "CLOSED",
+                memory_bytes=stats.memory_bytes if alone else None,
+                store_files=sum(each.files or 0 for each in stats.families) if alone else None,
+                locality=1.0,
+                compaction=self._compaction(table),
             )
+            for number, (start, stop) in enumerate(pairwise(bounds))
+        ]
 
-    def alter(self, schema: TableSchema) -> None:
-        """Makes a table's schema this one."""
-        with self._lock:
-            self.check_open()
-            self.check_writable()
-            entry = self.known(schema.name).entry
-            old = dict(entry.column_families)
-            kept = {
-                family.name: old.pop(family.name)
-                for family in schema.families
-                if family.name in old
-            }
-            added = [family.name for family in schema.families if family.name not in kept]
-            created = self._new_families(schema, added)
-            tagged = tuple(each for each in entry.tagged if each in kept)
-            marked = tuple(each for each in entry.marked if each in kept)
-            changed = TableEntry(schema, entry.splits, {**kept, **created}, tagged, marked)
-            self._store(changed, schema.name)
-            self._drop_families(list(old.values()))
+    def region(self, name: str) -> Region:
+        table = region_name(name).rpartition(",")[0]
+        with self._translated:
+            self._catalog.follow()
+            known = self._regions(table) if table in self._catalog.names() else []
+        for region in known:
+            if region.name == name:
+                return region
+        hint = "" if known else "`webtable regions` lists the names"
+        raise NotFound("region", name, (each.name for each in known), hint=hint)
 
-    def truncate(self, name: str) -> None:
-        """Removes a table's rows, by giving it new column families."""
-        with self._lock:
-            self.check_open()
-            self.check_writable()
-            entry = self.known(name).entry
-            created = self._new_families(entry.schema, list(entry.column_families))
-            self._store(TableEntry(entry.schema, entry.splits, created), name)
-            self._drop_families(list(entry.column_families.values()))
+    def stats(self, table: str) -> TableStats:
+        with self._translated:
+            self._catalog.follow()
+            return _stats(self._catalog.known(table))
 
-    def drop(self, name: str) -> None:
-        """Removes a table."""
-        with self._lock:
-            self.check_open()
-            self.check_writable()
-            entry = self.known(name).entry
-            self._counter += 1
-            self._store(None, name)
-            self._drop_families(list(entry.column_families.values()))
+    def move(self, region: str | Region, server: str | None = None) -> str:
+        raise _refusal("moves no regions", "it is one server; move the directory instead")
 
-    def set_enabled(self, name: str, *, is_enabled: bool) -> None:
-        """Puts a table into service, or takes it out."""
-        with self._lock:
-            self.check_open()
-            self.check_writable()
-            table = self.known(name)
-            if is_enabled == (name in self.tables):
-                return
-            self._counter += 1
-            key = DISABLED_KEY + name.encode()
-            batch = WriteBatch(raw_mode=True)
-            if is_enabled:
-                batch.delete(key)
-            else:
-                batch.put(key, b"")
-            self._write(batch)
-            if is_enabled:
-                self.tables[name] = table
-                del self.disabled[name]
-            else:
-                self.disabled[name] = table
-                del self.tables[name]
+    def split(self, table: str, at: bytes | None = None) -> None:
+        raise _refusal("splits no regions", "name the split keys when creating the table")
 
-    def set_namespace(self, name: str, *, is_there: bool) -> None:
-        """Creates a namespace, or removes it."""
-        with self._lock:
-            self.check_open()
-            self.check_writable()
-            self._counter += 1
-            batch = WriteBatch(raw_mode=True)
-            if is_there:
-                batch.put(NAMESPACE_KEY + name.encode(), b"")
-            else:
-                batch.delete(NAMESPACE_KEY + name.encode())
-            self._write(batch)
-            self.namespaces = self.namespaces | {name} if is_there else self.namespaces - {name}
+    def split_region(self, region: str | Region, at: bytes | None = None) -> None:
+        raise _refusal("splits no regions", "name the split keys when creating the table")
 
-    def note_tagged(self, table: OpenTable, family: OpenFamily) -> None:
-        """Notes for good that the puts of a family are tagged from now on; see `keys.py`."""
-        with self._lock:
-            entry = self.table(table.schema.name).entry
-            tagged = tuple({*entry.tagged, family.schema.name})
-            self._store(msgspec.structs.replace(entry, tagged=tagged), table.schema.name)
-            family.notes.is_tagged = True
-            table.places.clear()
+    def merge(self, regions: Sequence[str | Region]) -> None:
+        raise _refusal("merges no regions", "their files are shared anyway; nothing is to be done")
 
-    def note_marked(self, table: OpenTable, family: OpenFamily) -> None:
-        """Notes for good that a family may have markers of the whole family from now on."""
-        with self._lock:
-            entry = self.table(table.schema.name).entry
-            marked = tuple({*entry.marked, family.schema.name})
-            self._store(msgspec.structs.replace(entry, marked=marked), table.schema.name)
-            family.notes.is_marked = True
+    # Upkeep
 
-    def _drop_families(self, names: Sequence[str]) -> None:
+    def flush(self, table: str, family: str | None = None) -> None:
+        with self._translated:
+            opened = self._writable(table)
+            names = opened.entry.column_families
+            if family is not None and family not in names:
+                raise FamilyNotFound(table, family, list(names))
+            self._database.flush([names[family]] if family is not None else list(names.values()))
+
+    def flush_region(self, region: str | Region, family: str | None = None) -> None:
+        """Flushes the region's table: its regions share their files."""
+        self.flush(self._table_of(region), family)
+
+    def flush_server(self, server: str) -> None:
+        _check_server(server)
+        with self._translated:
+            self._catalog.check_writable()
+            names = sorted(self._catalog.tables)
         for name in names:
-            self._database.drop_family(name)
+            self.flush(name)
+
+    def compact(
+        self, table: str, family: str | None = None, *, major: bool = False, wait: bool = True
+    ) -> None:
+        """Compacts a table; always waits."""
+        with self._translated:
+            opened = self._writable(table)
+            chosen = list(opened.families.values())
+            if family is not None:
+                chosen = [each for each in chosen if each.schema.name == family]
+                if not chosen:
+                    known = [each.name for each in opened.schema.families]
+                    raise FamilyNotFound(table, family, known)
+            self._database.flush(list(opened.entry.column_families.values()))
+            entry: tuple[str, CompactionState] = (table, "MAJOR" if major else "MINOR")
+            with self._lock:
+                self._compacting.append(entry)
+            try:
+                for each in chosen:
+                    self._compact(opened, each, major=major)
+            finally:
+                with self._lock:
+                    self._compacting.remove(entry)
+
+    def _compact(self, table: OpenTable, family: OpenFamily, *, major: bool) -> None:
+        if not major:
+            self._database.compact(family.rocks)
+            return
+        options = {**table.schema.attributes, **family.schema.attributes}
+        purge_after = options.get(_PURGE_AFTER, "0")
+        purge_after_ms = int(purge_after) if purge_after.isdecimal() else 0
+        compact_family(self._database, family, current_ms(), purge_after_ms)
+
+    def compact_region(
+        self,
+        region: str | Region,
+        family: str | None = None,
+        *,
+        major: bool = False,
+        wait: bool = True,
+    ) -> None:
+        """Compacts the region's table: its regions share their files."""
+        self.compact(self._table_of(region), family, major=major, wait=wait)
+
+    def purge_row(self, table: str, row: bytes) -> bool:
+        with self._translated:
+            opened = self._writable(table)
+            purge_row(self._database, opened.families.values(), row, current_ms())
+        return True
+
+    def check_files(self, table: str) -> None:
+        with self._translated:
+            self._catalog.follow()
+            for family in self._catalog.known(table).families.values():
+                check_blocks(table, family)
+
+    def compaction_state(self, table: str) -> CompactionState:
+        with self._translated:
+            self._catalog.follow()
+            return self._compaction(self._catalog.table(table))
+
+    def _compaction(self, table: OpenTable) -> CompactionState:
+        # What RocksDB does by itself it does not tell by table.
+        with self._lock:
+            states = {state for name, state in self._compacting if name == table.schema.name}
+        return "MAJOR_AND_MINOR" if len(states) > 1 else next(iter(states), "NONE")
+
+    # The one server
+
+    def report(self) -> ClusterReport:
+        with self._translated:
+            self._catalog.follow()
+            tables = [*self._catalog.tables.values(), *self._catalog.disabled.values()]
+            stats = [_stats(table) for table in tables]
+        families = [family for each in stats for family in each.families]
+        server = RegionServer(
+            name=SERVER,
+            address=self._database.path,
+            started_ms=self._opened_ms,
+            regions=sum(1 + len(table.entry.splits) for table in tables),
+            memory_bytes=sum(each.memory_bytes or 0 for each in stats),
+            size_bytes=sum(each.disk_bytes or 0 for each in stats),
+            store_files=sum(family.files or 0 for family in families),
+            reported_ms=int(time.time() * 1000),
+        )
+        return ClusterReport(
+            version=None,
+            cluster_id=None,
+            master=SERVER,
+            backup_masters=(),
+            servers=(server,),
+            dead_servers=(),
+            in_transition=(),
+            is_balancing=False,
+        )
+
+    def switch_balancer(self, *, on: bool) -> bool:
+        raise _refusal("has no balancer", "it is one server; there is nothing to balance")
+
+    def balance(self, *, dry_run: bool = False, ignore_transitions: bool = False) -> Balanced:
+        raise _refusal("has no balancer", "it is one server; there is nothing to balance")
+
+    # Snapshots
+
+    def snapshots(self) -> list[Snapshot]:
+        raise _no_snapshots()
+
+    def take_snapshot(
+        self,
+        name: str,
+        table: str,
+        *,
+        flush: bool = True,
+        ttl_seconds: int | None = None,
+        max_file_size: int | None = None,
+    ) -> None:
+        raise _no_snapshots()
+
+    def restore_snapshot(self, name: str, *, with_permissions: bool = False) -> None:
+        raise _no_snapshots()
+
+    def clone_snapshot(
+        self,
+        name: str,
+        table: str,
+        *,
+        with_permissions: bool = False,
+        file_tracker: str | None = None,
+    ) -> None:
+        raise _no_snapshots()
+
+    def delete_snapshot(self, name: str) -> None:
+        raise _no_snapshots()
+
+    def _writable(self, table: str) -> OpenTable:
+        self._catalog.check_writable()
+        return self._catalog.table(table)
+
+    def _table_of(self, region: str | Region) -> str:
+        return self.region(region_name(region)).table
+
+
+def _refusal(what: str, instead: str) -> InvalidRequest:
+    return InvalidRequest(f"the embedded store {what}", hint=instead)
+
+
+def _no_snapshots() -> InvalidRequest:
+    return _refusal("takes no snapshots", "write a checkpoint of the whole store")
+
+
+def _check_server(server: str) -> None:
+    if server != SERVER:
+        raise NotFound("server", server, [SERVER])
+
+
+def _stats(table: OpenTable) -> TableStats:
+    """Returns RocksDB's own figures of each family."""
+    families = []
+    for family in table.families.values():
+        number = family.rocks.property_int_value
+        text = family.rocks.property_value
+        levels = (text(f"rocksdb.num-files-at-level{level}") for level in range(_LEVELS))
+        families.append(
+            FamilyStats(
+                family=family.schema.name,
+                disk_bytes=number("rocksdb.total-sst-files-size") or 0,
+                memory_bytes=number("rocksdb.cur-size-all-mem-tables") or 0,
+                cells=number("rocksdb.estimate-num-keys"),
+                files=sum(int(level or 0) for level in levels),
+            )
+        )
+    return TableStats(
+        table=table.schema.name,
+        families=tuple(families),
+        disk_bytes=sum(family.disk_bytes or 0 for family in families),
+        memory_bytes=sum(family.memory_bytes or 0 for family in families),
+    )

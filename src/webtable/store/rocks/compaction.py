@@ -7,21 +7,24 @@ writers kept out, and RocksDB then gives the room back.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from rocksdict import WriteBatch
 
 from webtable.store.model import MAX_TIMESTAMP, CellType
-from webtable.store.rocks.catalog import OpenFamily
-from webtable.store.rocks.database import Database
+from webtable.store.rocks.files.database import Database
 from webtable.store.rocks.keys import (
     SUFFIX_BYTES,
     TAGGED,
     decode_tagged,
     decode_timestamp,
+    escape,
     is_put,
 )
+from webtable.store.rocks.open_tables import OpenFamily
 from webtable.store.rocks.visibility import Compactor
 
-__all__ = ["compact_family"]
+__all__ = ["compact_family", "purge_row"]
 
 _CHUNK = 5_000  # cells looked at while writers wait: about 5 ms
 
@@ -53,14 +56,42 @@ def compact_family(
                 removed += len(doomed)
         if start is None:
             break
-    family.rocks.compact_range(None, None)
+    database.compact(family.rocks)
     return removed
 
 
+def purge_row(database: Database, families: Iterable[OpenFamily], row: bytes, now_ms: int) -> int:
+    """Removes the delete markers of one row, of any age, and what they hide.
+
+    One atomic step over all families. Families that keep deleted cells keep theirs. Returns how
+    many cells were removed.
+    """
+    prefix = escape(row) + b"\x00"
+    with database.commits:
+        database.flush_unlogged()
+        batch, count = WriteBatch(raw_mode=True), 0
+        for family in families:
+            compactor = Compactor(family.schema, now_ms=now_ms, earliest_put=0)
+            seeker = family.rocks.iter()
+            seeker.seek(prefix)
+            if not (seeker.valid() and seeker.key().startswith(prefix)):
+                seeker.status()
+                continue
+            for key in _chunk(family, compactor, prefix, most=1)[0]:
+                batch.delete(key, family.handle)
+                count += 1
+        if count:
+            database.write(batch, "wal")
+    return count
+
+
 def _chunk(
-    family: OpenFamily, compactor: Compactor, start: bytes | None
+    family: OpenFamily, compactor: Compactor, start: bytes | None, most: int = _CHUNK
 ) -> tuple[list[bytes], bytes | None]:
-    """Looks at whole rows from `start` on; returns what goes, and where to go on (None: done)."""
+    """Looks at whole rows from `start` on, until `most` cells were seen.
+
+    Returns what goes, and where to go on (None: done).
+    """
     doomed: list[bytes] = []
     seeker = family.rocks.iter()
     if start is None:
@@ -71,7 +102,7 @@ def _chunk(
     while seeker.valid():
         key = seeker.key()
         if not key.startswith(prefix):
-            if seen >= _CHUNK:
+            if seen >= most:
                 return doomed, key
             size = key.index(0) + 1
             prefix = key[:size]

@@ -13,27 +13,26 @@ from typing import Any, ClassVar
 
 from rocksdict import ReadOptions
 
-from webtable.errors import BatchError, InvalidRequest, StoreClosed, WebTableError
-from webtable.store.engine import Capabilities, Engine
-from webtable.store.filter_text import as_filter
-from webtable.store.filters import Filter
-from webtable.store.model import RawCell, Row
-from webtable.store.mutation import Check, CheckResult, Durability, Mutation, Spread, Write
+from webtable.errors import StoreClosed
+from webtable.store.engine import Capabilities, Engine, Loss
+from webtable.store.filtering.filter_language import as_filter
+from webtable.store.model import Row
+from webtable.store.mutation import Check, CheckResult, Durability, Mutation, Write
 from webtable.store.rocks import reader
-from webtable.store.rocks.admin import RocksAdmin
-from webtable.store.rocks.catalog import OpenTable
-from webtable.store.rocks.database import Database
-from webtable.store.rocks.embedded_admin import EmbeddedAdmin
-from webtable.store.rocks.faults import translated
-from webtable.store.rocks.filtering.deciding import row_decision
-from webtable.store.rocks.filtering.making import make_rule
-from webtable.store.rocks.filtering.reading import FamilyCursor, Span, filtered_rows
-from webtable.store.rocks.filtering.rules import Rule
-from webtable.store.rocks.filtering.whole_rows import WholeRows, plain_pieces
-from webtable.store.rocks.keys import escape, row_end
-from webtable.store.rocks.visibility import current_ms
-from webtable.store.rocks.walking import WHOLE, walk, walk_filtered
-from webtable.store.rocks.writer import Encoder, check_mutation, holds, needs_read
+from webtable.store.rocks.admin import EmbeddedAdmin
+from webtable.store.rocks.catalog import RocksAdmin
+from webtable.store.rocks.committer import Committer
+from webtable.store.rocks.files.database import Database
+from webtable.store.rocks.files.errors import translated
+from webtable.store.rocks.files.lost_writes import read_losses
+from webtable.store.rocks.filtering.filtered_reader import Span
+from webtable.store.rocks.filtering.row_decisions import row_decision
+from webtable.store.rocks.filtering.rule_factory import make_rule
+from webtable.store.rocks.filtering.whole_row_scan import WholeRows, plain_pieces
+from webtable.store.rocks.keys import escape
+from webtable.store.rocks.open_tables import OpenTable
+from webtable.store.rocks.row_reader import RowReader, seeker_of
+from webtable.store.rocks.row_walk import walk_filtered
 from webtable.store.scan import Get, Scan
 from webtable.store.schema import TableSchema
 
@@ -56,6 +55,8 @@ class RocksEngine(Engine):
         self._translated = translated(database.path, lambda: database.is_closed)
         self._database = database
         self._admin = RocksAdmin(database)
+        self._rows = RowReader(database)
+        self._committer = Committer(database, self._admin, self._rows)
         self.admin = EmbeddedAdmin(database, self._admin, self._translated)
         self._scans: weakref.WeakSet[reader.RowPieces] = weakref.WeakSet()
         self._scans_lock = threading.Lock()
@@ -82,7 +83,7 @@ class RocksEngine(Engine):
                 reads = opened.reads.get(get.columns) or reader.select(opened, get.columns)
                 if reads is not shared:
                     # Opening an iterator takes as long as a seek: one for all rows read alike.
-                    shared, seeker = reads, _seeker(reads)
+                    shared, seeker = reads, seeker_of(reads)
                 view = reader.NEWEST
                 if get.versions != 1 or get.time_range is not None:
                     view = reader.View(get.versions, get.time_range)
@@ -92,10 +93,10 @@ class RocksEngine(Engine):
                     if seeker is not None and reads[0].wanted is None:
                         found = walk_filtered(reads[0].family, view, seeker, get.row, filter)
                     if found is None:
-                        found = self._read_filtered(reads, view, get.row, filter)
+                        found = self._rows.read_filtered(reads, view, get.row, filter)
                     cells = found
                 else:
-                    cells = self._read_row(reads, view, get.row, seeker)
+                    cells = self._rows.read(reads, view, get.row, seeker)
                 rows.append(Row(get.row, cells) if cells else None)
             return rows
 
@@ -106,79 +107,11 @@ class RocksEngine(Engine):
         try:
             opened = self._table(table)
             reads = opened.reads.get(get.columns) or reader.select(opened, get.columns)
-            cells = self._read_row(reads, reader.NEWEST, get.row)
+            cells = self._rows.read(reads, reader.NEWEST, get.row)
         except Exception as exc:
             self._translated.tell(exc)
             raise
         return Row(get.row, cells) if cells else None
-
-    def _read_row(
-        self,
-        reads: Sequence[reader.FamilyRead],
-        view: reader.View,
-        row: bytes,
-        seeker: Any = None,
-    ) -> list[RawCell]:
-        prefix = escape(row) + b"\x00"
-        seeker = _seeker(reads) if seeker is None else seeker
-        if seeker is not None:
-            read = reads[0]
-            family, wanted = read
-            found = None
-            if wanted is None:
-                if view.is_simple(family):
-                    found = walk(family, seeker, prefix, WHOLE)
-            elif view is reader.NEWEST:
-                found = reader.read_newest(family, wanted, seeker, prefix)
-            if found is not None:
-                return found
-            if wanted is not None:
-                return reader.read_columns(read, view, seeker, prefix)
-        bounds = ReadOptions()
-        bounds.set_iterate_upper_bound(row_end(prefix))
-
-        def open_all() -> list[tuple[Any, Any]]:
-            return [
-                (
-                    read.family.rocks.iter(bounds),
-                    read.family.rocks.items(from_key=prefix, read_opt=bounds)
-                    if read.wanted is None
-                    else None,
-                )
-                for read in reads
-            ]
-
-        opened = open_all() if len(reads) == 1 else self._database.pin(open_all)
-        cells: list[RawCell] = []
-        for read, (seeker, items) in zip(reads, opened, strict=True):
-            if items is None:
-                cells += reader.read_columns(read, view, seeker, prefix)
-            else:
-                for _, found in reader.rows_forward(read, view, items, seeker, prefix):
-                    cells += found
-        return cells
-
-    def _read_filtered(
-        self,
-        reads: Sequence[reader.FamilyRead],
-        view: reader.View,
-        row: bytes,
-        filter: Filter,
-        *,
-        together: bool = False,
-    ) -> list[RawCell]:
-        prefix = escape(row) + b"\x00"
-        bounds = ReadOptions()
-        bounds.set_iterate_upper_bound(row_end(prefix))
-        span = Span(prefix, bounds, together=together)
-        rows = self._filtered(reads, view, span, make_rule(filter))
-        return next(rows, (prefix, []))[1]
-
-    def _read_column(
-        self, table: OpenTable, row: bytes, column: bytes, versions: int
-    ) -> list[RawCell]:
-        reads = reader.select(table, (column,))
-        return self._read_row(reads, reader.View(versions), row)
 
     def scan(self, table: str, scan: Scan) -> Iterator[Row]:
         with self._translated:
@@ -193,7 +126,7 @@ class RocksEngine(Engine):
 
         def open_pieces(span: Span) -> reader.RowPieces:
             if rule is not None and decision is None:
-                return reader.as_pieces(self._filtered(reads, view, span, rule))
+                return reader.as_pieces(self._rows.filtered(reads, view, span, rule))
             opened = self._open_walks(reads, span)
             if rule is None or decision is None:
                 return plain_pieces(reads, view, span, opened)
@@ -275,77 +208,19 @@ class RocksEngine(Engine):
 
         return self._database.pin(open_all)
 
-    def _filtered(
-        self, reads: Sequence[reader.FamilyRead], view: reader.View, span: Span, rule: Rule
-    ) -> reader.RowStream:
-        database = self._database
-
-        def open_all() -> list[Any]:
-            if database.is_closed:
-                raise StoreClosed(self.location)
-            return [read.family.rocks.iter(span.bounds) for read in reads]
-
-        cursors = [
-            FamilyCursor(read, view, seeker, span)
-            for read, seeker in zip(reads, database.pin(open_all), strict=True)
-        ]
-        return filtered_rows(cursors, rule, span, lambda: database.is_closed)
-
     # Writing
 
     def mutate_many(
         self, table: str, mutations: Sequence[Mutation], durability: Durability
     ) -> list[Row | None]:
         with self._translated:
-            opened = self._writable_table(table)
-            encoder = Encoder(self._read_column, self._admin, current_ms())
-            try:
-                is_whole = encoder.add_blind(opened, mutations)
-            except WebTableError:
-                is_whole = False
-            if not is_whole:
-                return self._mutate_each(opened, mutations, durability)
-            self._database.write(encoder.batch, durability)
-            return [None] * len(mutations)
-
-    def _mutate_each(
-        self, table: OpenTable, mutations: Sequence[Mutation], durability: Durability
-    ) -> list[Row | None]:
-        """Makes each mutation for itself, so that one that fails leaves the others be."""
-        results: list[Row | None] = []
-        errors: list[WebTableError] = []
-        positions: list[int] = []
-        for position, mutation in enumerate(mutations):
-            result = None
-            try:
-                result = self._mutate_opened(table, (mutation,), durability)
-            except WebTableError as error:
-                errors.append(error)
-                positions.append(position)
-            results.append(result)
-        if errors:
-            raise BatchError(
-                f"{len(errors)} of {len(mutations)} mutations of table"
-                f" '{table.schema.name}' failed",
-                errors,
-                positions,
-            )
-        return results
+            return self._committer.mutate_many(self._writable_table(table), mutations, durability)
 
     def mutate_row(
         self, table: str, row: bytes, mutations: Sequence[Mutation], durability: Durability
     ) -> Row | None:
         with self._translated:
-            return self._mutate_opened(self._writable_table(table), mutations, durability)
-
-    def _mutate_opened(
-        self, table: OpenTable, mutations: Sequence[Mutation], durability: Durability
-    ) -> Row | None:
-        with self._database.commits:
-            encoder = Encoder(self._read_column, self._admin, current_ms())
-            results = [encoder.add(table, mutation) for mutation in mutations]
-            self._database.write(encoder.batch, durability)
-        return _joined(results)
+            return self._committer.mutate_row(self._writable_table(table), mutations, durability)
 
     def check_and_mutate(
         self,
@@ -357,52 +232,14 @@ class RocksEngine(Engine):
     ) -> CheckResult:
         with self._translated:
             opened = self._writable_table(table)
-            for mutation in mutations:
-                check_mutation(opened, mutation)
-            reads = reader.select(opened, (check.column,) if check.filter is None else ())
-            with self._database.commits:
-                now_ms = current_ms()
-                view = reader.View(1, check.time_range)
-                if check.filter is not None:
-                    found = self._read_filtered(reads, view, row, check.filter, together=True)
-                    is_held = bool(found)
-                else:
-                    found = self._read_row(reads, view, row)
-                    is_held = holds(check, found[0][2] if found else None)
-                if not is_held:
-                    return CheckResult(success=False)
-                # As in HBase: puts do not stand behind what was read, even if the clock went back.
-                read_ms = found[0][1] if found else 0
-                encoder = Encoder(self._read_column, self._admin, now_ms, puts_from_ms=read_ms)
-                results = [encoder.add(opened, mutation) for mutation in mutations]
-                self._database.write(encoder.batch, durability)
-        return CheckResult(success=True, row=_joined(results))
+            return self._committer.check_and_mutate(opened, row, check, mutations, durability)
 
     def commit(
         self, writes: Sequence[tuple[str, Write]], durability: Durability
     ) -> list[Row | None]:
         with self._translated:
-            by_table: dict[str, list[Write]] = {}
-            for name, mutation in writes:
-                by_table.setdefault(name, []).append(mutation)
-            opened = [(self._writable_table(name), by_table[name]) for name in by_table]
-            with self._database.commits:
-                encoder = Encoder(self._read_column, self._admin, current_ms())
-                for table, mutations in opened:
-                    if not encoder.add_blind(table, mutations):
-                        return self._commit_reading(writes, durability)
-                self._database.write(encoder.batch, durability)
-            return [None] * len(writes)
-
-    def _commit_reading(
-        self, writes: Sequence[tuple[str, Write]], durability: Durability
-    ) -> list[Row | None]:
-        """Commits mutations of which some depend on what is stored."""
-        _refuse_repeated_reads(writes)
-        encoder = Encoder(self._read_column, self._admin, current_ms())
-        results = [encoder.add(self._writable_table(name), mutation) for name, mutation in writes]
-        self._database.write(encoder.batch, durability)
-        return results
+            opened = {name: self._writable_table(name) for name in dict(writes)}
+            return self._committer.commit(opened, writes, durability)
 
     # Tables
 
@@ -436,8 +273,11 @@ class RocksEngine(Engine):
     def checkpoint(self, path: str) -> None:
         with self._translated:
             self._admin.check_open()
-            self._admin.check_writable()
             self._database.checkpoint(path)
+
+    def losses(self) -> list[Loss]:
+        with self._translated:
+            return read_losses(self.location)
 
     def refresh(self) -> None:
         with self._translated:
@@ -466,32 +306,3 @@ class RocksEngine(Engine):
         if self._database.read_only:
             self._admin.check_writable()
         return self._admin.table(name)
-
-
-def _seeker(reads: Sequence[reader.FamilyRead]) -> Any:
-    """Returns an iterator for a read of one family, None for any other."""
-    return reads[0].family.rocks.iter() if len(reads) == 1 else None
-
-
-def _joined(results: Sequence[Row | None]) -> Row | None:
-    """Returns the results of one row's mutations as one row, None when there are none."""
-    rows = [row for row in results if row is not None]
-    if len(rows) < 2:
-        return rows[0] if rows else None
-    newest = {cell[0]: cell for row in rows for cell in row.raw_cells}
-    cells = sorted(newest.values(), key=lambda cell: cell[0].partition(b":")[::2])
-    return Row(rows[0].key, cells)
-
-
-def _refuse_repeated_reads(writes: Sequence[tuple[str, Write]]) -> None:
-    """A mutation that reads sees what was committed before, not what its own commit writes."""
-    rows = [
-        (name, each.row)
-        for name, each in writes
-        if not isinstance(each, Spread) and needs_read(each)
-    ]
-    if len(set(rows)) < len(rows):
-        raise InvalidRequest(
-            "a commit has several increments, appends or deletes of the newest version in one row",
-            hint="put them into one mutation, or into commits of their own",
-        )

@@ -14,22 +14,22 @@ from rocksdict import RdictIter
 from webtable import compiled
 from webtable.errors import CorruptData
 from webtable.store.model import RawCell, Row, split_column
-from webtable.store.rocks.catalog import OpenFamily, OpenTable
 from webtable.store.rocks.keys import (
     SUFFIX_BYTES,
     escape,
     row_end,
     unescape,
 )
+from webtable.store.rocks.open_tables import OpenFamily, OpenTable
 from webtable.store.rocks.visibility import Matcher, current_ms
 
 if TYPE_CHECKING:
-    from webtable.store.rocks import cutting
+    from webtable.store.rocks import row_decoder
 else:
-    cutting = compiled.load("webtable.store.rocks", "cutting")
+    row_decoder = compiled.load("webtable.store.rocks", "row_decoder")
 
-read_columns = cutting.read_columns
-read_newest = cutting.read_newest
+read_columns = row_decoder.read_columns
+read_newest = row_decoder.read_newest
 
 __all__ = [
     "NEWEST",
@@ -196,8 +196,8 @@ def _cutter(
     view: View,
     entries: Iterable[tuple[bytes, bytes]],
     seeker: RdictIter | None,
-) -> cutting.RowCutter:
-    return cutting.RowCutter(
+) -> row_decoder.RowCutter:
+    return row_decoder.RowCutter(
         read.family,
         read.wanted,
         view.matcher(read),
@@ -208,7 +208,7 @@ def _cutter(
 
 
 def _prepare(
-    cutter: cutting.RowCutter, read: FamilyRead, seeker: RdictIter | None, start: bytes
+    cutter: row_decoder.RowCutter, read: FamilyRead, seeker: RdictIter | None, start: bytes
 ) -> None:
     """Jumps where a cutter wants to, and looks why entries ended where they did."""
     if seeker is None:

@@ -23,7 +23,6 @@ from webtable.store.mutation import (
     Spread,
     Write,
 )
-from webtable.store.rocks.catalog import OpenFamily, OpenTable
 from webtable.store.rocks.keys import (
     TAGGED,
     decode_tagged,
@@ -31,6 +30,7 @@ from webtable.store.rocks.keys import (
     encode_tagged,
     escape,
 )
+from webtable.store.rocks.open_tables import OpenFamily, OpenTable
 
 __all__ = ["Encoder", "check_mutation", "holds", "needs_read"]
 

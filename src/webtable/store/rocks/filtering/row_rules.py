@@ -6,9 +6,16 @@ import random
 from bisect import bisect_right
 from collections.abc import Callable
 
-from webtable.store import filters as f
-from webtable.store.rocks.filtering.rules import INCLUDE, NEXT_ROW, SEEK, FilterCell, Hint, Rule
-from webtable.store.row_bounds import prefix_end
+from webtable.store.filtering import filters as f
+from webtable.store.filtering.row_bounds import prefix_end
+from webtable.store.rocks.filtering.cell_rules import (
+    INCLUDE,
+    NEXT_ROW,
+    SEEK,
+    FilterCell,
+    Hint,
+    Rule,
+)
 
 __all__ = ["Fuzzy", "Page", "Prefix", "RandomRow", "RowKey", "RowRanges", "Stop"]
 

@@ -1,0 +1,98 @@
+"""Old code against new code: the same steps by two checkouts, in turns, by processor time.
+
+Each checkout has an environment of its own (`make setup`). One process a side runs the steps; the
+sides take turns step by step, and who goes first changes from round to round, so that whatever
+else the machine does meets both. The figure is the least of new over the least of old.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import subprocess
+import sys
+import uuid
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+from benchmarks.harness import Bench, Figure, Target
+from benchmarks.hbase import cluster
+from benchmarks.pages import sample_files
+from benchmarks.pages_ceiling import warc_files
+from benchmarks.versus_side import HBASE_STEPS, STEPS
+
+__all__ = ["run"]
+
+MOST = Target(1.05, at_most=True)
+
+
+def run(bench: Bench, old: Path, *, with_hbase: bool, crawl: Path | None = None) -> None:
+    """Compares the checkout in `old` with this one."""
+    steps = [*STEPS, *(HBASE_STEPS if with_hbase else ())]
+    seconds: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    with contextlib.ExitStack() as stack:
+        location = stack.enter_context(cluster(bench)) if with_hbase else None
+        crawl = crawl or _made_crawl(bench)
+        assert warc_files(crawl), f"no WARC files under {crawl}"
+        sides = {
+            name: stack.enter_context(_side(bench, name, python, crawl, location))
+            for name, python in (("old", _python_of(old)), ("new", Path(sys.executable)))
+        }
+        for turn in range(bench.rounds + 1):
+            what = f"round {turn} of {bench.rounds}" if turn else "warming up"
+            bench.say(f"old and new: {what}")
+            for step in steps:
+                # Whoever goes first finds caches that the step before has left.
+                for name in random.Random(f"{turn} {step}").sample(sorted(sides), 2):
+                    took = _ask(sides[name], step)
+                    if turn:
+                        seconds[step][name].append(took)
+    for step in steps:
+        # Other work on the machine only ever adds: the smallest of several is the cost of the step.
+        new, before = min(seconds[step]["new"]), min(seconds[step]["old"])
+        name = f"old and new: {step}"
+        bench.figures.append(Figure(name, new, "s", "the old code", new / before, MOST))
+
+
+def _python_of(checkout: Path) -> Path:
+    python = checkout.absolute() / ".venv" / "bin" / "python"
+    if not python.exists():
+        raise SystemExit(f"no {python}; run `make setup` in {checkout}")
+    return python
+
+
+def _made_crawl(bench: Bench) -> Path:
+    folder = bench.scratch / "crawl"
+    folder.mkdir()
+    sample_files(folder, is_quick=bench.is_quick)
+    return folder
+
+
+@contextlib.contextmanager
+def _side(
+    bench: Bench, name: str, python: Path, crawl: Path, location: str | None
+) -> Iterator[subprocess.Popen[str]]:
+    folder = bench.scratch / name
+    folder.mkdir()
+    command = [str(python), "-m", "benchmarks.versus_side", str(folder), str(crawl)]
+    if location is not None:
+        mark = "&" if "?" in location else "?"
+        command.append(f"{location}{mark}namespace=versus_{name}_{uuid.uuid4().hex[:6]}")
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        yield process
+        assert process.stdin is not None
+        process.stdin.close()
+
+
+def _ask(side: subprocess.Popen[str], step: str) -> float:
+    assert side.stdin is not None
+    assert side.stdout is not None
+    side.stdin.write(step + "\n")
+    side.stdin.flush()
+    answer = side.stdout.readline()
+    if not answer:
+        raise SystemExit(f"the step {step} failed, see above")
+    return float(answer)

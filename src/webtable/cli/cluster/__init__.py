@@ -1,0 +1,1 @@
+"""Commands about the regions, servers and snapshots of a cluster."""

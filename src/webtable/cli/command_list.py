@@ -1,0 +1,79 @@
+"""The commands of `webtable`, by section of its help text."""
+
+from __future__ import annotations
+
+from webtable.cli.lazy_group import Entry
+
+__all__ = ["COMMANDS"]
+
+_SECTIONS: dict[str, dict[str, tuple[str, str, str]]] = {
+    "Pages": {
+        "load": ("pages.load", "load", "Load crawls: WARC, ARC, WAT or JSON lines."),
+        "page": ("pages.pages", "page", "Show a page: now, at a date, its history, its body."),
+        "pages": ("pages.pages", "pages", "List the pages of a domain or a directory."),
+        "diff": ("pages.pages", "diff", "Show what changed between two versions of a page."),
+        "report": ("pages.reports", "report", "List pages: errors, largest, modified …"),
+        "export": ("pages.export", "export", "Write pages to a file: WARC, JSON lines, CDXJ."),
+        "index": ("pages.verify", "index", "List and build the indexes of pages."),
+        "doctor": ("pages.doctor", "doctor", "Measure a store of pages and give advice."),
+    },
+    "Links": {
+        "links": ("links.group", "links", "Show links: top, in, out, changes, broken …"),
+    },
+    "Store": {
+        "init": ("pages.pages", "init", "Create a store for pages."),
+        "verify": ("pages.verify", "verify", "Verify everything stored, and repair it."),
+        "tables": ("store.tables", "tables", "List the tables with their families and sizes."),
+        "table": (
+            "store.table_schema",
+            "table",
+            "Create, describe, alter, enable, disable and drop tables.",
+        ),
+        "namespace": ("store.namespaces", "namespace", "List, create and drop namespaces."),
+        "records": ("store.records", "records", "Maintain tables of records: fields, indexes."),
+        "stats": ("store.stats", "stats", "Show sizes and counts: by family, part or domain."),
+        "flush": ("store.maintenance", "flush", "Write what is in memory to files."),
+        "compact": (
+            "store.maintenance",
+            "compact",
+            "Rewrite tables without deleted, expired and surplus cells.",
+        ),
+        "checkpoint": (
+            "store.maintenance",
+            "checkpoint",
+            "Write a consistent copy of the store.",
+        ),
+        "shell": ("shell.shell_command", "shell", "Run commands of HBase's shell."),
+    },
+    "Cluster": {
+        "cluster": (
+            "cluster.servers",
+            "cluster",
+            "Show the master, dead servers, regions in transition, the balancer.",
+        ),
+        "servers": ("cluster.servers", "servers", "List the live servers with their load."),
+        "regions": (
+            "cluster.regions",
+            "regions",
+            "List regions with their servers, sizes and requests.",
+        ),
+        "region": ("cluster.regions", "region", "Move, split, merge, flush and compact regions."),
+        "balancer": ("cluster.servers", "balancer", "Switch the balancer of a cluster on or off."),
+        "snapshot": (
+            "cluster.snapshots",
+            "snapshot",
+            "Take, list, restore, clone and delete snapshots of tables.",
+        ),
+    },
+    "Development": {
+        "tour": ("development.tour", "tour", "Show what the store can do, step by step."),
+        "sample": ("development.sample", "sample", "Write a small, made-up crawl."),
+        "hbase": ("development.local_hbase", "hbase", "Run a real HBase on this machine."),
+    },
+}
+
+COMMANDS: dict[str, Entry] = {
+    name: Entry(*entry, section)
+    for section, commands in _SECTIONS.items()
+    for name, entry in commands.items()
+}

@@ -1,0 +1,45 @@
+"""`-v`: the log messages of the library, printed to stderr while a command runs."""
+
+from __future__ import annotations
+
+import logging
+
+import click
+
+from webtable.cli.output import talk
+
+__all__ = ["print_logs"]
+
+
+class _Printer(logging.Handler):
+    """Prints each log message as one line; foreign text in it is made safe for terminals."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Prints one message."""
+        try:
+            talk(self.format(record))
+        except (OSError, ValueError, TypeError):  # as logging: a message must not end the program
+            self.handleError(record)
+
+
+def print_logs(root: click.Context, verbosity: int) -> None:
+    """Prints messages of the loggers `webtable.*` until the command line ends.
+
+    Args:
+        root: the context of the whole command line.
+        verbosity: 1 for information, 2 or more for debug messages.
+    """
+    logger = logging.getLogger("webtable")
+    before = logger.level
+    printer = _Printer()
+    printer.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    for old in [each for each in logger.handlers if isinstance(each, _Printer)]:
+        logger.removeHandler(old)
+    logger.addHandler(printer)
+    logger.setLevel(logging.INFO if verbosity == 1 else logging.DEBUG)
+
+    def stop() -> None:
+        logger.removeHandler(printer)
+        logger.setLevel(before)
+
+    root.call_on_close(stop)

@@ -1,0 +1,1 @@
+"""Commands about pages: loading, showing, reporting, exporting, verifying."""

@@ -1,0 +1,40 @@
+"""`webtable doctor`: whether a store of pages still fits its size."""
+
+from __future__ import annotations
+
+import click
+
+from webtable.cli.options import Format, format_option, open_for_reading, store_option
+from webtable.cli.output import Column, print_items, talk
+from webtable.pages.checking.doctor import examine
+from webtable.pages.storing.capture_parser import parse_stored
+from webtable.pages.table import PageTable
+
+__all__ = ["doctor"]
+
+FAILED = 1  # the exit code
+COLUMNS = (
+    Column("check", "CHECK"),
+    Column("measured", "MEASURED"),
+    Column("limit", "LIMIT"),
+    Column("is_fine", "FINE"),
+)
+
+
+@click.command(short_help="Measure a store of pages and give advice.")
+@store_option
+@format_option
+@click.pass_context
+def doctor(ctx: click.Context, location: str, form: Format) -> None:
+    """Measure whether a store of pages still fits its size, and say what to do where not.
+
+    The exit code is 1 where a check fails.
+    """
+    with open_for_reading(location) as store:
+        findings = examine(PageTable.open(store, parse_stored))
+    print_items([each._asdict() for each in findings], COLUMNS, form)
+    for each in findings:
+        if not each.is_fine:
+            talk(f"{each.check}: {each.advice}")
+    if not all(each.is_fine for each in findings):
+        ctx.exit(FAILED)

@@ -1,0 +1,270 @@
+"""The commands about servers: which there are, what they do, and taking them out of service."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from datetime import datetime
+
+from webtable import CompactionQueue, ServerTask
+from webtable.cli.shell.command_catalog import Command
+from webtable.cli.shell.language.values import Value, inspect_value, to_bool, to_list, to_text
+from webtable.cli.shell.session import Session
+from webtable.errors import InvalidRequest, NotFound
+
+__all__ = ["COMMANDS", "servers_named"]
+
+_RPC = "RpcServer."
+_READS_AND_WRITES = ("Get", "Multi", "Mutate", "Scan")
+_KINDS = ("all", "general", "handler", "rpc", "operation")
+_QUEUES: dict[str, CompactionQueue] = {"long": "long", "short": "short"}
+
+
+def list_liveservers(session: Session) -> None:
+    """Lists the servers that are alive.
+
+    list_liveservers
+    """
+    _print_servers(session, "SERVERNAME", [each.name for each in session.store.admin.servers()])
+
+
+def list_deadservers(session: Session) -> None:
+    """Lists the servers that died.
+
+    list_deadservers
+    """
+    _print_servers(session, "SERVERNAME", session.store.admin.report().dead_servers)
+
+
+def list_unknownservers(session: Session) -> None:
+    """Lists servers that regions are said to be on, though nobody knows them.
+
+    list_unknownservers
+    """
+    is_cluster = session.store.capabilities.cluster
+    names = session.store.admin.load().unknown_servers if is_cluster else ()
+    _print_servers(session, "SERVERNAME", names)
+
+
+def clear_deadservers(session: Session, *servers: Value) -> list[Value]:
+    """Forgets the servers that died, or some of them; shows those that are still needed.
+
+    clear_deadservers
+    clear_deadservers 'host187.example.com,60020,1289493121758'
+    """
+    left = session.store.admin.clear_dead_servers(_texts(servers))
+    if left:
+        session.out.heading()
+        session.out.row("Some dead server clear failed")
+        _print_servers(session, "SERVERNAME", left)
+    else:
+        session.out.row("true")
+    return [name.encode() for name in left]
+
+
+def list_decommissioned_regionservers(session: Session) -> None:
+    """Lists the servers that get no regions.
+
+    list_decommissioned_regionservers
+    """
+    names = session.store.admin.decommissioned()
+    _print_servers(session, "DECOMMISSIONED REGION SERVERS", names)
+
+
+def decommission_regionservers(session: Session, servers: Value, offload: Value = False) -> None:
+    """Gives servers no more regions; with true it also moves theirs away.
+
+    decommission_regionservers 'host187.example.com'
+    decommission_regionservers 'host187.example.com,60020', true
+    decommission_regionservers ['host187.example.com', 'host188.example.com'], true
+    """
+    names = servers_named(session, servers)
+    is_offloaded = to_bool(offload, "whether to move regions away")
+    session.store.admin.decommission(names, offload=is_offloaded)
+
+
+def recommission_regionserver(session: Session, server: Value, regions: Value = None) -> None:
+    """Lets a server have regions again, and moves some to it if they are named.
+
+    recommission_regionserver 'host187.example.com,60020'
+    recommission_regionserver 'host187.example.com,60020', ['527db22f95c8a9e0116f0cc13c680396']
+    """
+    names = servers_named(session, to_text(server, "the server's name").encode())
+    wanted = [] if regions is None else _texts(to_list(regions, "the regions"))
+    session.store.admin.recommission(names[0], wanted)
+
+
+def stop_regionserver(session: Session, server: Value) -> None:
+    """Ends a server; its regions open elsewhere.
+
+    stop_regionserver 'host187.example.com:60020'
+    """
+    session.store.admin.stop_server(to_text(server, "the server's name"))
+
+
+def wal_roll(session: Session, server: Value) -> None:
+    """Lets a server begin a new file for its log of writes.
+
+    wal_roll 'host187.example.com,60020,1289493121758'
+    """
+    session.store.admin.roll_wal(to_text(server, "the server's name"))
+
+
+def compaction_switch(session: Session, on: Value, *servers: Value) -> None:
+    """Lets servers compact, or stops them; shows whether each did before.
+
+    compaction_switch true
+    compaction_switch false, 'host187.example.com,60020,1289493121758'
+    """
+    is_on = to_bool(on, "the switch")
+    before = session.store.admin.switch_compactions(on=is_on, servers=_texts(servers))
+    session.out.heading("['SERVER'", "'PREV_STATE']")
+    for name, state in before.items():
+        session.out.row(name, inspect_value(state))
+    session.out.footer()
+
+
+def clear_compaction_queues(session: Session, server: Value, queues: Value = None) -> None:
+    """Drops the compactions that wait on a server: the long ones, the short ones, or both.
+
+    clear_compaction_queues 'host187.example.com,60020'
+    clear_compaction_queues 'host187.example.com,60020', 'long'
+    clear_compaction_queues 'host187.example.com,60020', ['long', 'short']
+    """
+    names = list(_QUEUES) if queues is None else _texts([queues])
+    for name in names:
+        if name not in _QUEUES:
+            raise InvalidRequest(f"queue '{name:.40}' is not known", hint="'long' or 'short'")
+    chosen = [_QUEUES[name] for name in names]
+    session.store.admin.clear_compaction_queues(to_text(server, "the server's name"), chosen)
+
+
+def processlist(session: Session, *arguments: Value) -> None:
+    """Shows what servers do: all, general (flushes, compactions), handler, rpc or operation.
+
+    processlist
+    processlist 'all'
+    processlist 'rpc', 'host187.example.com'
+    processlist 'host187.example.com,16020'
+    """
+    words = _texts(arguments)
+    kind = "general"
+    if words and words[0] in _KINDS:
+        kind, *words = words
+    tasks = session.store.admin.tasks()
+    if words:
+        names = {each.server for each in tasks}
+        chosen = {name for name in names for word in words if _fits(name, word)}
+        tasks = [each for each in tasks if each.server in chosen]
+    tasks = [each for each in tasks if _is_of_kind(each, kind)]
+    now = time.time()
+    session.out.line(f"{len(tasks)} tasks as of: {_date(now)}")
+    if tasks:
+        _print_tasks(session, tasks, now)
+    else:
+        session.out.line(f"No {kind} tasks currently running.")
+
+
+def servers_named(session: Session, value: Value) -> list[str]:
+    """Returns the servers that are alive of a name, or of several; a host alone means all there.
+
+    Raises:
+        NotFound: there is none of such a name.
+    """
+    words = _texts([value])
+    if not session.store.capabilities.cluster:
+        return words  # what is asked of them will be refused, with the reason
+    live = [each.name for each in session.store.admin.servers()]
+    found: list[str] = []
+    for word in words:
+        fitting = [name for name in live if _fits(name, word)]
+        if not fitting:
+            raise NotFound("server", word, live)
+        found += [name for name in fitting if name not in found]
+    if not found:
+        raise InvalidRequest("no server is named", hint="see `list_liveservers`")
+    return found
+
+
+def _fits(name: str, word: str) -> bool:
+    parts = name.split(",")
+    wanted = word.replace(":", ",").split(",")
+    return parts[: len(wanted)] == wanted
+
+
+def _texts(values: Sequence[Value]) -> list[str]:
+    """Returns the names in a list, also those in lists inside it."""
+    names: list[str] = []
+    for each in values:
+        if isinstance(each, list):
+            names += [to_text(inner, "a name") for inner in each]
+        else:
+            names.append(to_text(each, "a name"))
+    return names
+
+
+def _print_servers(session: Session, title: str, names: Sequence[str]) -> None:
+    session.out.heading(title)
+    for name in names:
+        session.out.row(name)
+    session.out.footer()
+
+
+def _is_of_kind(task: ServerTask, kind: str) -> bool:
+    is_handler = task.description.startswith(_RPC)
+    if kind == "all":
+        return True
+    if kind == "general":
+        return not is_handler
+    is_wanted = is_handler and (kind == "handler" or task.state == "RUNNING")
+    if kind != "operation":
+        return is_wanted
+    return is_wanted and task.status.rpartition(": ")[2] in _READS_AND_WRITES
+
+
+def _print_tasks(session: Session, tasks: Sequence[ServerTask], now: float) -> None:
+    description = min(32, max(len(each.description) for each in tasks))
+    status = min(36, max(len(each.status) for each in tasks) + 27)
+    widths = (15, 19, 8, description, status)
+    border = "+" + "+".join("-" * (width + 2) for width in widths) + "+"
+    rows = [("Host", "Start Time", "State", "Description", "Status")]
+    for each in tasks:
+        since = now - (each.ended_ms or each.started_ms) / 1000
+        rows.append(
+            (
+                each.server.partition(",")[0],
+                _date(each.started_ms / 1000),
+                each.state,
+                each.description,
+                f"{each.status} (since {since:.0f} seconds ago)",
+            )
+        )
+    for row in rows:
+        session.out.line(border)
+        cells = (_cell(text, width) for text, width in zip(row, widths, strict=True))
+        session.out.line(f"| {' | '.join(cells)} |")
+    session.out.line(border)
+
+
+def _cell(text: str, width: int) -> str:
+    return text.ljust(width) if len(text) <= width else text[: width - 3] + "..."
+
+
+def _date(seconds: float) -> str:
+    return f"{datetime.fromtimestamp(seconds).astimezone():%Y-%m-%d %H:%M:%S}"
+
+
+COMMANDS: dict[str, Command] = {
+    "clear_compaction_queues": clear_compaction_queues,
+    "clear_deadservers": clear_deadservers,
+    "compaction_switch": compaction_switch,
+    "decommission_regionservers": decommission_regionservers,
+    "list_deadservers": list_deadservers,
+    "list_decommissioned_regionservers": list_decommissioned_regionservers,
+    "list_liveservers": list_liveservers,
+    "list_unknownservers": list_unknownservers,
+    "processlist": processlist,
+    "recommission_regionserver": recommission_regionserver,
+    "stop_regionserver": stop_regionserver,
+    "wal_roll": wal_roll,
+}

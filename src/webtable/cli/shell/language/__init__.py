@@ -1,0 +1,1 @@
+"""The language of the shell: the part of Ruby that people type into HBase's."""

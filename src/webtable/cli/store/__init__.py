@@ -1,0 +1,1 @@
+"""Commands about tables, namespaces, records and the files of a store."""

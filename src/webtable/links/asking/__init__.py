@@ -1,0 +1,1 @@
+"""Questions about links: now, at earlier times, over a whole site."""

@@ -1,0 +1,163 @@
+"""The link index as one table: the rows, families, qualifiers and values that it stands for.
+
+What is stored is spread over shards and index entries; here it is put together, row by row, in the
+form in which such a table is usually drawn:
+
+    d:<domain>           domain   pagecount        how many of its URIs are crawled or linked to
+                         rank     <count>:<uri>    its URIs, the most linked first
+    p:<uri>              inlinks  <source uri>     the words of the link
+                         page     cur              the links on the page, as JSON
+                                  incount          how many pages link here
+    t:<count>:<uri>                                all URIs, the most linked first
+
+A URI without a path is that of the first page of its host, and a URL without a scheme is one of
+https.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+import msgspec
+
+from webtable.index.table import Hit
+from webtable.links import schema
+from webtable.links.asking.cursors import cursor_of, parts_of
+from webtable.links.asking.wide_rows import LinkReader
+from webtable.links.cells import decode_cur
+from webtable.links.index import LinkIndex
+from webtable.pages.asking.results import Explained, wrong_cursor
+from webtable.store.scan import Scan
+
+__all__ = ["Line", "dump", "layout"]
+
+_SOURCE = b"i:"
+_LAID_OUT = 1_000
+_GAP = 3
+_HEAD = ("row", "cf", "cq", "value")
+
+
+class _Place(NamedTuple):
+    """The last cell that was shown: its row, and which one it is there."""
+
+    row: bytes
+    cell: bytes
+
+
+class Line(msgspec.Struct, frozen=True):
+    """One cell of the table. Rows `t:` have no family and no qualifier."""
+
+    row: str
+    family: str
+    qualifier: str
+    value: str
+
+
+def dump(index: LinkIndex, after: str | None = None) -> Iterator[tuple[str, Line]]:
+    """Yields the cells of the table in its order, each with the cursor that leads behind it.
+
+    Of the rows `p:` those are shown that are crawled or linked to, and of links those there are.
+
+    Raises:
+        InvalidRequest: the cursor is none of a dump.
+    """
+    behind = _Place(b"", b"") if after is None else _Place(*parts_of(after, 2))
+    if after is not None and behind.row[:2] not in (b"d:", b"p:", b"t:"):
+        raise wrong_cursor(after)
+    sections = ((b"d:", _domains), (b"p:", _pages), (b"t:", _ranks))
+    return itertools.chain.from_iterable(
+        section(index, behind) for kind, section in sections if kind >= behind.row[:2]
+    )
+
+
+def _domains(index: LinkIndex, behind: _Place) -> Iterator[tuple[str, Line]]:
+    start = behind.row if behind.row[:2] == b"d:" else b"d:"
+    rows = index.table.scan(start=start, stop=b"d;", columns=(schema.PAGE_COUNT,))
+    for row, shards in itertools.groupby(rows, lambda row: row.key.partition(b"\0")[0]):
+        count = sum(int(shard.value(schema.PAGE_COUNT) or 0) for shard in shards)
+        if not count:
+            continue
+        name = row.decode()
+        if row != behind.row:
+            yield cursor_of(row, b""), Line(name, "domain", "pagecount", str(count))
+        prefix = row + b":"
+        begin = prefix + behind.cell + b"\0" if row == behind.row and behind.cell else b""
+        for hit in index.rows.find(schema.DOMAIN_RANKS, Scan(prefix=prefix, start=begin)):
+            place, number, uri = hit.key[len(prefix) :], _count(hit), _shown(hit.row[2:])
+            yield cursor_of(row, place), Line(name, "rank", f"{number}:{uri}", number)
+
+
+def _pages(index: LinkIndex, behind: _Place) -> Iterator[tuple[str, Line]]:
+    start = behind.row if behind.row[:2] == b"p:" else b"p:"
+    reader = LinkReader(index, Explained())
+    columns = (schema.CUR, schema.INCOUNT)
+    for row in index.table.scan(start=start, stop=b"p;", columns=columns):
+        values = row.values()
+        if schema.INCOUNT not in values:
+            continue
+        seen = behind.cell if row.key == behind.row else b""
+        name = f"p:{_shown(row.key[2:])}"
+        if not seen or seen.startswith(_SOURCE):
+            first = seen[len(_SOURCE) :] + b"\0" if seen else b""
+            for source in reader.sources(row.key[2:], start=first):
+                anchors = " | ".join(words.anchor for words in source.words)
+                line = Line(name, "inlinks", _shown(source.uri), anchors)
+                yield cursor_of(row.key, _SOURCE + source.uri), line
+        if schema.CUR in values and seen != b"cur" and seen != b"incount":
+            yield cursor_of(row.key, b"cur"), Line(name, "page", "cur", _json(values[schema.CUR]))
+        if seen != b"incount":
+            count = values[schema.INCOUNT].decode()
+            yield cursor_of(row.key, b"incount"), Line(name, "page", "incount", count)
+
+
+def _ranks(index: LinkIndex, behind: _Place) -> Iterator[tuple[str, Line]]:
+    start = behind.row + b"\0" if behind.row[:2] == b"t:" else b"t:"
+    for hit in index.rows.find(schema.TOP_RANKS, Scan(start=start)):
+        number = _count(hit)
+        yield cursor_of(hit.key, b""), Line(f"t:{number}:{_shown(hit.row[2:])}", "", "", number)
+
+
+def _count(hit: Hit) -> str:
+    assert hit.found is not None
+    return (hit.found.value(schema.INCOUNT) or b"0").decode()
+
+
+def _json(cur: bytes) -> str:
+    """Returns the targets of a page's links, each once."""
+    targets = dict.fromkeys(line.partition("\t")[0] for line in decode_cur(cur).splitlines())
+    urls = [url.removeprefix("https://") for url in targets]
+    links = [_bare(url) if "://" not in url else url for url in urls]
+    return json.dumps({"outlinkcount": len(links), "outlinks": links}, ensure_ascii=False)
+
+
+def _shown(uri: bytes) -> str:
+    return _bare(uri.decode())
+
+
+def _bare(name: str) -> str:
+    """Leaves away the slash of a page that has no path but that."""
+    return name[:-1] if name.find("/") == len(name) - 1 else name
+
+
+def layout(lines: Iterable[Line]) -> Iterator[str]:
+    """Yields the lines of a text table; the widths are those of the first thousand cells."""
+    rest = iter(lines)
+    first = list(itertools.islice(rest, _LAID_OUT))
+    cells = [_HEAD, *((line.row, line.family, line.qualifier, "") for line in first)]
+    widths = [max(map(len, column)) + _GAP for column in zip(*cells, strict=True)][:3]
+
+    def padded(*texts: str) -> str:
+        return "".join(text.ljust(width) for text, width in zip(texts, widths, strict=True))
+
+    yield padded(*_HEAD[:3]) + _HEAD[3]
+    yield "-" * (sum(widths) + len(_HEAD[3]) + 1)
+    row = family = None
+    for line in itertools.chain(first, rest):
+        is_same = line.row == row
+        shown_family = "" if is_same and line.family == family else line.family
+        shown_row = "" if is_same else line.row
+        yield (padded(shown_row, shown_family, line.qualifier) + line.value).rstrip()
+        row, family = line.row, line.family

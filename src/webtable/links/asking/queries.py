@@ -1,0 +1,333 @@
+"""The questions that the link index answers: who is linked to most, who links here, where to.
+
+Every answer is bounded, can be gone on from, and says what it has cost.
+`webtable.links.asking.history` answers for earlier times, `webtable.links.asking.reports` for a
+whole site.
+"""
+
+from __future__ import annotations
+
+import itertools
+from bisect import insort
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from webtable.index.table import Found, Hit
+from webtable.links import schema
+from webtable.links.asking.cursors import (
+    check_rank,
+    check_uri,
+    cursor_of,
+    link_place,
+    number_of,
+    parts_of,
+)
+from webtable.links.asking.page_history import Past
+from webtable.links.asking.suggest import check_domain, check_known
+from webtable.links.asking.wide_rows import Kind, LinkReader, Source, batches, lines_of
+from webtable.links.index import LinkIndex
+from webtable.links.schema import page_row, uri_of, url_of
+from webtable.pages.asking.results import Answer, Explained, bounded, wrong_cursor
+from webtable.pages.keys import is_under, reversed_host
+from webtable.pages.storing.cells import encode_time
+from webtable.store.scan import Scan
+
+__all__ = [
+    "ANCHOR_SOURCES",
+    "Anchor",
+    "DomainPages",
+    "LinkFrom",
+    "LinkQuestions",
+    "LinkTo",
+    "Ranked",
+]
+
+
+ANCHOR_SOURCES = 200
+"""Of how many pages the words are counted, unless more are asked for: that takes some
+milliseconds."""
+
+
+class Ranked(msgspec.Struct, frozen=True):
+    """A page, and how many others link to it."""
+
+    url: str
+    inlinks: int
+
+
+class LinkTo(msgspec.Struct, frozen=True):
+    """A link to a page. The two times are those of captures of the source that had such a link."""
+
+    source: str
+    anchor: str
+    rel: str
+    internal: bool
+    first_seen: str | None
+    last_seen: str | None
+
+
+class LinkFrom(msgspec.Struct, frozen=True):
+    """A link on a page. The status is that of the target's newest capture; None: it has none."""
+
+    target: str
+    anchor: str
+    rel: str
+    internal: bool
+    status: int | None
+
+
+class DomainPages(msgspec.Struct, frozen=True):
+    """A domain, and how many of its pages are crawled or linked to."""
+
+    domain: str
+    pages: int
+
+
+class Anchor(msgspec.Struct, frozen=True):
+    """Words, and how many pages use them to link to a page."""
+
+    anchor: str
+    pages: int
+
+
+class LinkQuestions:
+    """The questions that a link index answers about the links there are now.
+
+    `kind` picks links from inside the domain of a page, or from outside.
+    """
+
+    def __init__(self, index: LinkIndex) -> None:
+        self._index = index
+
+    # Ranks
+
+    def top(
+        self, domain: str = "", *, kind: Kind = "all", limit: int = 20, after: str | None = None
+    ) -> Answer[Ranked]:
+        """Returns the pages that most others link to, the most linked first.
+
+        With a kind of links it counts the links of many pages to find those with most of them, and
+        leaves out those without.
+
+        Raises:
+            NotFound: there is no such domain.
+        """
+        if kind != "all":
+            return self._top_of_kind(domain, kind, limit, after)
+        ranks, skip = self._ranks(domain, after, limit)
+
+        def found() -> Iterator[tuple[str, Ranked]]:
+            for hit in ranks:
+                yield cursor_of(hit.key[skip:]), Ranked(url_of(hit.row[2:]), _count(hit))
+
+        answer = bounded(found(), limit, Explained(index=ranks.index.name))
+        answer.explained.entries = ranks.counts.entries + ranks.counts.rows
+        return answer
+
+    def _ranks(self, domain: str, after: str | None, limit: int | None) -> tuple[Found, int]:
+        """Returns the ranks behind a cursor, and what to leave away of their keys for a cursor."""
+        name, prefix, host = schema.TOP_RANKS, b"t:", ""
+        if domain:
+            host, registered = check_domain(self._index, domain)
+            name, prefix = schema.DOMAIN_RANKS, b"d:%b:" % registered
+            if host == reversed_host(registered.decode()):
+                host = ""
+        start = b""
+        if after is not None:
+            start = prefix + check_rank(parts_of(after, 1)[0]) + b"\0"
+        most = None if limit is None else limit + 1
+        scan = Scan(prefix=prefix, start=start, limit=most, batch_rows=None if host else most)
+
+        def is_wanted(hit: Hit) -> bool:
+            return is_under(url_of(hit.row[2:]), host)
+
+        found = self._index.rows.find(name, scan, where=is_wanted if host else None)
+        return found, len(prefix)
+
+    def _top_of_kind(
+        self, domain: str, kind: Kind, limit: int, after: str | None
+    ) -> Answer[Ranked]:
+        """Counts the links of a kind, from the most linked page on, while another may have more."""
+        ranks, _ = self._ranks(domain, None, None)
+        explained = Explained(index=ranks.index.name, is_scan=True)
+        reader = LinkReader(self._index, explained)
+        behind = (1, b"")
+        if after is not None:
+            number, last = parts_of(after, 2)
+            behind = -number_of(number), check_uri(last)
+        best: list[tuple[int, bytes]] = []
+        for hit in ranks:
+            uri, total = hit.row[2:], _count(hit)
+            if not total or (len(best) > limit and -best[limit][0] > total):
+                break
+            rank = -reader.count(uri, kind), uri
+            if rank[0] and (after is None or rank > behind):
+                insort(best, rank)
+                del best[limit + 1 :]
+        explained.entries += ranks.counts.entries + ranks.counts.rows
+        found = ((cursor_of(b"%d" % -n, uri), Ranked(url_of(uri), -n)) for n, uri in best)
+        return bounded(found, limit, explained)
+
+    def domains(self, *, limit: int = 20, after: str | None = None) -> Answer[DomainPages]:
+        """Returns the domains in order, the last part of each first, with their numbers of pages.
+
+        Those that had pages once, and have none now, are left out.
+        """
+        explained = Explained(index=schema.INDEX_TABLE)
+        start = b"d:"
+        if after is not None:
+            # The rows of a domain stay, also where it has no pages any more.
+            (domain,) = parts_of(after, 1)
+            if next(self._index.table.scan(prefix=b"d:%b\0" % domain, limit=1), None) is None:
+                raise wrong_cursor(after)
+            start = b"d:%b\0\xff" % domain
+        most = (limit + 1) * self._index.shards
+        scan = Scan(start=start, stop=b"d;", columns=(schema.PAGE_COUNT,), batch_rows=most)
+
+        def found() -> Iterator[tuple[str, DomainPages]]:
+            rows = self._index.table.scan(scan)
+            for domain, shards in itertools.groupby(rows, lambda row: row.key.partition(b"\0")[0]):
+                counts = [int(row.value(schema.PAGE_COUNT) or 0) for row in shards]
+                explained.entries += len(counts)
+                if sum(counts):
+                    name = reversed_host(domain[2:].decode())
+                    yield cursor_of(domain[2:]), DomainPages(name, sum(counts))
+
+        return bounded(found(), limit, explained)
+
+    # Links
+
+    def inlinks(
+        self, url: str, *, kind: Kind = "all", limit: int = 20, after: str | None = None
+    ) -> Answer[LinkTo]:
+        """Returns the links to a page, by source; several of one source stand side by side.
+
+        Raises:
+            NotFound: the page is not known.
+        """
+        explained = Explained(index=schema.INDEX_TABLE)
+        reader = LinkReader(self._index, explained)
+        uri = check_known(self._index, url, reader)
+        past = Past(self._index.pages, explained)
+        start, shown = link_place(after)
+
+        def found() -> Iterator[tuple[str, LinkTo]]:
+            sources = reader.sources(uri, start=start, kind=kind, most=limit + 1)
+            for batch in batches(sources, limit + 1):
+                for source, times in zip(batch, _times(past, url, batch), strict=True):
+                    is_internal = self._index.domains.are_one(uri, source.uri)
+                    for number, words in enumerate(source.words):
+                        if source.uri == start and number <= shown:
+                            continue
+                        link = LinkTo(
+                            url_of(source.uri), words.anchor, words.rel, is_internal, *times
+                        )
+                        yield cursor_of(source.uri, b"%d" % number), link
+
+        return bounded(found(), limit, explained)
+
+    def outlinks(
+        self, url: str, *, kind: Kind = "all", limit: int = 20, after: str | None = None
+    ) -> Answer[LinkFrom]:
+        """Returns the links on a page, in its order, those to one target side by side.
+
+        Raises:
+            NotFound: the page is not known.
+        """
+        explained = Explained(index=schema.INDEX_TABLE)
+        reader = LinkReader(self._index, explained)
+        uri = check_known(self._index, url, reader)
+        row = self._index.table.get(page_row(uri), (schema.CUR,))
+        explained.entries += 1
+        lines = lines_of(b"" if row is None else row.value(schema.CUR) or b"")
+        return self.links_on(uri, lines, reader, kind=kind, limit=limit, after=after)
+
+    def links_on(
+        self,
+        uri: bytes,
+        lines: Iterator[str],
+        reader: LinkReader,
+        *,
+        kind: Kind,
+        limit: int,
+        after: str | None,
+        as_of: int | None = None,
+    ) -> Answer[LinkFrom]:
+        """Makes an answer of the lines that the links on a page are.
+
+        Args:
+            as_of: show the statuses that the targets had then.
+        """
+        begin = 0 if after is None else number_of(parts_of(after, 1)[0]) + 1
+        past = Past(self._index.pages, reader.explained)
+
+        def wanted() -> Iterator[tuple[int, list[str]]]:
+            for number, line in enumerate(lines):
+                fields = line.split("\t")
+                if number >= begin and reader.is_kind(uri, uri_of(fields[0]), kind):
+                    yield number, fields
+
+        def found() -> Iterator[tuple[str, LinkFrom]]:
+            for batch in batches(wanted(), limit + 1):
+                statuses = past.statuses([fields[0] for _, fields in batch], as_of)
+                for (number, fields), status in zip(batch, statuses, strict=True):
+                    target, rel, anchor = fields
+                    is_internal = self._index.domains.are_one(uri, uri_of(target))
+                    yield str(number), LinkFrom(target, anchor, rel, is_internal, status)
+
+        return bounded(found(), limit, reader.explained)
+
+    def anchors(
+        self,
+        url: str,
+        *,
+        kind: Kind = "all",
+        sources: int = ANCHOR_SOURCES,
+        limit: int = 20,
+        after: str | None = None,
+    ) -> tuple[Answer[Anchor], bool]:
+        """Returns the words that pages use to link to one, those of most pages first.
+
+        Returns besides whether the words of all pages were counted.
+
+        Args:
+            sources: of how many pages to count the words, at most; 0: of all.
+
+        Raises:
+            NotFound: the page is not known.
+        """
+        explained = Explained(index=schema.INDEX_TABLE)
+        reader = LinkReader(self._index, explained)
+        uri = check_known(self._index, url, reader)
+        counts: Counter[str] = Counter()
+        linking = reader.sources(uri, kind=kind, most=sources + 1 if sources else None)
+        for source in itertools.islice(linking, sources or None):
+            counts.update({words.anchor for words in source.words})
+        is_all = next(linking, None) is None
+        ranked = sorted((-number, anchor) for anchor, number in counts.items())
+        if after is not None:
+            number, anchor = parts_of(after, 2)
+            last = -number_of(number), anchor.decode("utf-8", "replace")
+            ranked = [each for each in ranked if each > last]
+        found = ((cursor_of(b"%d" % -n, each.encode()), Anchor(each, -n)) for n, each in ranked)
+        return bounded(found, limit, explained), is_all
+
+
+def _count(hit: Hit) -> int:
+    assert hit.found is not None
+    return int(hit.found.value(schema.INCOUNT) or 0)
+
+
+def _times(
+    past: Past, url: str, sources: Sequence[Source]
+) -> Iterator[tuple[str | None, str | None]]:
+    """Yields when pages that link to one now were first and last seen to do so."""
+    urls = [url_of(source.uri) for source in sources]
+    for first, last in past.seen(urls, [True] * len(urls), url):
+        yield _text(first), _text(last)
+
+
+def _text(seconds: int | None) -> str | None:
+    return None if seconds is None else encode_time(seconds)

@@ -1,0 +1,266 @@
+"""Redirects: where they lead, over how many hops, how that ends, and who links to them."""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Literal, NamedTuple, TypeAlias
+
+import msgspec
+
+from webtable.errors import InvalidUrl
+from webtable.links.asking.suggest import check_known
+from webtable.links.asking.wide_rows import Kind, LinkReader, Source
+from webtable.links.index import LinkIndex
+from webtable.links.schema import uri_of, url_of
+from webtable.pages.asking.queries import Questions
+from webtable.pages.asking.results import Answer, Explained, bounded, wrong_cursor
+from webtable.pages.columns import REDIRECT, STATUS
+from webtable.pages.page import Page
+from webtable.pages.urls import canonical_url
+
+__all__ = [
+    "MAX_HOPS",
+    "RESOLVED_HOPS",
+    "Outcome",
+    "Redirect",
+    "Resolved",
+    "ThroughLink",
+    "redirects",
+    "resolved",
+]
+
+MAX_HOPS = 20
+"""How far a chain of redirects is followed: as far as browsers do."""
+RESOLVED_HOPS = 5
+"""Over how many redirects a link counts for a page: search engines follow few."""
+
+Outcome: TypeAlias = Literal["ok", "broken", "not-crawled", "loop", "too-long"]
+"""How a chain ends: at a page that answers with a status from 200 to 299, or with another one that
+is no redirect; at a page that was not crawled; at a page that it has passed; or it does not end
+within `MAX_HOPS`."""
+
+_SHOWN_LINKS = 5
+_AT_ONCE = 256
+
+
+class ThroughLink(msgspec.Struct, frozen=True):
+    """A link that goes through a redirect."""
+
+    source: str
+    anchor: str
+    rel: str
+    internal: bool
+
+
+class Redirect(msgspec.Struct, frozen=True):
+    """A page that leads elsewhere.
+
+    Attributes:
+        hops: how many redirects follow each other, at most `MAX_HOPS`.
+        end: where the last of them leads; in a loop, the page that comes again.
+        status: that of the end; None where it was not crawled.
+        chain: the pages from the first target to the end.
+        inlinks: how many pages link to this one.
+        links: some of those links.
+    """
+
+    url: str
+    hops: int
+    end: str
+    status: int | None
+    is_loop: bool
+    outcome: Outcome
+    chain: list[str]
+    inlinks: int
+    links: list[ThroughLink]
+
+    @property
+    def linked_from(self) -> str:
+        """The first page that links to this one."""
+        return self.links[0].source if self.links else ""
+
+
+class Resolved(msgspec.Struct, frozen=True):
+    """How many pages link to one, counted through redirects of at most `RESOLVED_HOPS` hops.
+
+    Attributes:
+        inlinks: those that link to it itself.
+        redirects: how many pages redirect to it.
+        resolved: the pages that link to it or to one of those, each counted once.
+    """
+
+    url: str
+    inlinks: int
+    redirects: int
+    resolved: int
+
+
+class _Hop(msgspec.Struct, frozen=True):
+    status: int
+    redirect: str
+
+    @property
+    def leads_elsewhere(self) -> bool:
+        return bool(self.redirect) and 300 <= self.status <= 399
+
+
+def redirects(
+    index: LinkIndex, *, kind: Kind = "all", limit: int = 20, after: str | None = None
+) -> Answer[Redirect]:
+    """Returns the pages that lead elsewhere, by status, with where to and the links to them."""
+    asked = Questions(index.pages).redirects(limit=limit, after=after)
+    reader = LinkReader(index, asked.explained)
+    items = _described(index, asked.items, reader, kind)
+    return Answer(items, asked.next, asked.explained)
+
+
+def resolved(
+    index: LinkIndex,
+    url: str,
+    *,
+    kind: Kind = "all",
+    limit: int = 20,
+    after: str | None = None,
+) -> tuple[Resolved, Answer[Redirect]]:
+    """Counts the pages that link to one through redirects; returns these, too. Reads all redirects.
+
+    Raises:
+        NotFound: the page is not known.
+        InvalidRequest: `after` is no cursor of this question.
+    """
+    if after is not None and not _is_url(after):
+        raise wrong_cursor(after)
+    explained = Explained(index="webtable_status_idx", is_scan=True)
+    reader = LinkReader(index, explained)
+    uri = check_known(index, url, reader)
+    known = {page.url: page for page in _all_redirects(index, explained)}
+    targets = {each: page.redirect for each, page in known.items()}
+    leading = [each for each in sorted(targets) if each != url and _leads_to(targets, each, url)]
+    streams = [reader.sources(each, kind=kind) for each in (uri, *map(uri_of, leading))]
+    merged = heapq.merge(*streams, key=_source)
+    total = sum(1 for _ in itertools.groupby(merged, key=_source))
+    direct = reader.count(uri, kind)
+    behind = [each for each in leading if after is None or each > after]
+    answer = bounded(((each, known[each]) for each in behind), limit, explained)
+    items = _described(index, answer.items, reader, kind)
+    return Resolved(url, direct, len(leading), total), Answer(items, answer.next, explained)
+
+
+def _is_url(text: str) -> bool:
+    try:
+        return canonical_url(text) == text
+    except InvalidUrl:
+        return False
+
+
+def _source(source: Source) -> bytes:
+    return source.uri
+
+
+def _all_redirects(index: LinkIndex, explained: Explained) -> Iterator[Page]:
+    asked, after = Questions(index.pages), None
+    while True:
+        answer = asked.redirects(limit=_AT_ONCE, after=after)
+        explained.entries += answer.explained.entries
+        explained.rows += answer.explained.rows
+        yield from answer.items
+        if answer.next is None:
+            return
+        after = answer.next
+
+
+def _leads_to(targets: Mapping[str, str], url: str, end: str) -> bool:
+    for _ in range(RESOLVED_HOPS):
+        url = targets.get(url, "")
+        if url == end:
+            return True
+    return False
+
+
+def _described(
+    index: LinkIndex, pages: Sequence[Page], reader: LinkReader, kind: Kind
+) -> list[Redirect]:
+    uris = [uri_of(page.url) for page in pages]
+    chains = _follow(index, pages, reader.explained)
+    counts = reader.counts(uris)
+    firsts = reader.first_sources(uris, _SHOWN_LINKS) if kind == "all" else []
+    items = []
+    for at, (chain, status, outcome) in enumerate(chains):
+        sources: Iterable[Source] = firsts[at] if firsts else ()
+        if kind != "all":
+            sources = reader.sources(uris[at], kind=kind, most=_SHOWN_LINKS)
+        links = list(itertools.islice(_through(index, uris[at], sources), _SHOWN_LINKS))
+        items.append(
+            Redirect(
+                url=pages[at].url,
+                hops=len(chain),
+                end=chain[-1],
+                status=status,
+                is_loop=outcome == "loop",
+                outcome=outcome,
+                chain=chain,
+                inlinks=counts[at],
+                links=links,
+            )
+        )
+    return items
+
+
+def _through(index: LinkIndex, uri: bytes, sources: Iterable[Source]) -> Iterator[ThroughLink]:
+    for source in sources:
+        is_internal = index.domains.are_one(uri, source.uri)
+        for rel, anchor in source.words:
+            yield ThroughLink(url_of(source.uri), anchor, rel, is_internal)
+
+
+class _Chain(NamedTuple):
+    pages: list[str]
+    status: int | None
+    outcome: Outcome
+
+
+def _follow(index: LinkIndex, pages: Sequence[Page], explained: Explained) -> list[_Chain]:
+    """Follows the redirect of each page; what is asked for of many of them is read at once."""
+    known: dict[str, _Hop | None] = {page.url: _Hop(page.status, page.redirect) for page in pages}
+    while True:
+        chains = [_chain(page.url, known) for page in pages]
+        unknown = dict.fromkeys(each for each in chains if isinstance(each, str))
+        if not unknown:
+            return [each for each in chains if isinstance(each, _Chain)]
+        known.update(dict.fromkeys(unknown))
+        known.update(_hops(index, list(unknown), explained))
+
+
+def _chain(url: str, known: Mapping[str, _Hop | None]) -> _Chain | str:
+    """Follows a redirect as far as pages are known; returns the URL of the first that is not."""
+    chain: list[str] = []
+    passed = {url}
+    hop = known[url]
+    while hop is not None and hop.leads_elsewhere:
+        if len(chain) == MAX_HOPS:
+            return _Chain(chain, hop.status, "too-long")
+        url = hop.redirect
+        chain.append(url)
+        if url not in known:
+            return url
+        hop = known[url]
+        if url in passed:
+            return _Chain(chain, None if hop is None else hop.status, "loop")
+        passed.add(url)
+    if hop is None:
+        return _Chain(chain, None, "not-crawled")
+    return _Chain(chain, hop.status, "ok" if 200 <= hop.status <= 299 else "broken")
+
+
+def _hops(
+    index: LinkIndex, urls: Sequence[str], explained: Explained
+) -> Iterator[tuple[str, _Hop]]:
+    rows = [index.pages.keys.row_key(url) for url in urls]
+    explained.rows += len(rows)
+    found = index.pages.rows.table.get_many(rows, (STATUS, REDIRECT))
+    for url, row in zip(urls, found, strict=True):
+        if row is not None:
+            values = row.values()
+            yield url, _Hop(int(values.get(STATUS, b"0")), values.get(REDIRECT, b"").decode())

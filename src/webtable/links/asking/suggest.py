@@ -1,0 +1,120 @@
+"""Whether a URL is known to the link index, and which known ones are near to one that is not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from webtable.errors import InvalidRequest, InvalidUrl, NotFound
+from webtable.links import schema
+from webtable.links.asking.wide_rows import LinkReader
+from webtable.links.index import LinkIndex
+from webtable.links.schema import page_row, uri_of, url_of
+from webtable.pages.keys import reversed_host
+from webtable.pages.urls import split_url, typed_url
+from webtable.store.scan import Scan
+
+__all__ = ["check_domain", "check_known", "domain_of", "nearest"]
+
+_NAMED = 3
+
+
+def check_known(index: LinkIndex, url: str, reader: LinkReader) -> bytes:
+    """Returns the URI of a page that is crawled, or linked to, now or once.
+
+    Raises:
+        NotFound: it never was; names those that are near.
+    """
+    uri = uri_of(url)
+    if index.table.get(page_row(uri), (schema.INCOUNT,)) is None and not reader.is_named(uri):
+        near = nearest(index, url)
+        hint = "the nearest known ones: " + ", ".join(near) if near else "no pages are known"
+        raise NotFound("page", url, hint=hint)
+    return uri
+
+
+def nearest(index: LinkIndex, url: str) -> list[str]:
+    """Returns some known URLs that look like one: the same in another spelling, its neighbours."""
+    uri = uri_of(url)
+    spellings = [uri_of(each) for each in _spellings(url)]
+    rows = [page_row(each) for each in spellings]
+    found = index.table.get_many(rows, (schema.INCOUNT,))
+    near = [each for each, row in zip(spellings, found, strict=True) if row is not None]
+    beside = [*_beside(index, page_row(uri), reverse=True), *_beside(index, page_row(uri))]
+    beside.sort(key=lambda each: -_shared(each, uri))
+    return [url_of(each) for each in dict.fromkeys([*near, *beside])][:_NAMED]
+
+
+def _spellings(url: str) -> Iterator[str]:
+    scheme, _, rest = url.partition("://")
+    other = "http" if scheme == "https" else "https"
+    host, slash, path = rest.partition("/")
+    www = host.removeprefix("www.") if host.startswith("www.") else f"www.{host}"
+    slashed = path[:-1] if path.endswith("/") else path + "/"
+    yield f"{other}://{rest}"
+    if path:
+        yield f"{scheme}://{host}{slash}{slashed}"
+    yield f"{scheme}://{www}{slash}{path}"
+    yield f"{other}://{www}{slash}{path}"
+
+
+def _beside(index: LinkIndex, row: bytes, *, reverse: bool = False) -> list[bytes]:
+    start, stop = (b"p:", row) if reverse else (row, b"p;")
+    columns = (schema.INCOUNT,)
+    scan = Scan(start=start, stop=stop, columns=columns, limit=_NAMED, reverse=reverse)
+    return [found.key[2:] for found in index.table.scan(scan)]
+
+
+# Domains
+
+
+def domain_of(index: LinkIndex, name: str) -> tuple[str, bytes]:
+    """Returns a host as URLs have it, and the registered domain that it is of or under.
+
+    Raises:
+        InvalidRequest: it is none.
+    """
+    try:
+        parts = split_url(typed_url(name))
+    except InvalidUrl as exc:
+        raise _no_domain(name) from exc
+    if parts.path != "/" or parts.port:
+        raise _no_domain(name)
+    registered = index.pages.suffixes.registered_domain(parts.host)
+    return parts.host, reversed_host(registered).encode()
+
+
+def _no_domain(name: str) -> InvalidRequest:
+    return InvalidRequest(f"'{name}' is not a domain", hint="give a host, as example.com")
+
+
+def check_domain(index: LinkIndex, name: str) -> tuple[str, bytes]:
+    """Returns a host and its registered domain, of which there are pages or links to them.
+
+    Raises:
+        InvalidRequest: it is no domain.
+        NotFound: there never were; names domains that are near.
+    """
+    host, domain = domain_of(index, name)
+    row = b"d:%b\0" % domain
+    columns = (schema.PAGE_COUNT,)
+    if next(index.table.scan(prefix=row, columns=columns, limit=1), None) is not None:
+        return host, domain
+    near = []
+    most = _NAMED * index.shards
+    for scan in (
+        Scan(start=b"d:", stop=row, columns=columns, limit=most, reverse=True),
+        Scan(start=row, stop=b"d;", columns=columns, limit=most),
+    ):
+        near += [found.key[2:].partition(b"\0")[0] for found in index.table.scan(scan)]
+    near.sort(key=lambda each: -_shared(each, domain))
+    names = [reversed_host(each.decode()) for each in dict.fromkeys(near)][:_NAMED]
+    hint = "the nearest known ones: " + ", ".join(names) if names else "no domains are known"
+    raise NotFound("domain", host, hint=hint)
+
+
+def _shared(one: bytes, other: bytes) -> int:
+    """Returns how many bytes two names have in common at their beginning."""
+    for at, (left, right) in enumerate(zip(one, other, strict=False)):
+        if left != right:
+            return at
+    return min(len(one), len(other))

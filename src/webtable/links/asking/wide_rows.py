@@ -1,0 +1,269 @@
+"""Reading wide rows of the link index a piece at a time: the links to a page, the URIs of a domain.
+
+A page may have a hundred thousand links to it, over one row or sixteen. Nobody reads such a row
+whole: a piece is so many columns of each shard, from some source on. Sources of one domain lie side
+by side, so that links from inside and from outside are ranges of columns.
+"""
+
+from __future__ import annotations
+
+import itertools
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal, NamedTuple, TypeAlias, TypeVar
+
+from webtable.errors import CorruptData
+from webtable.links import schema
+from webtable.links.cells import GONE, Words, decode_inlink
+from webtable.links.index import LinkIndex
+from webtable.links.schema import shard_row
+from webtable.pages.asking.results import Explained
+from webtable.pages.keys import reversed_host
+from webtable.store.filtering.filters import (
+    ColumnPaginationFilter,
+    ColumnRangeFilter,
+    Filter,
+    FilterList,
+)
+from webtable.store.model import RawCell
+from webtable.store.scan import Get
+
+__all__ = ["Kind", "LinkReader", "Source", "batches", "growing_batches", "lines_of"]
+
+Kind: TypeAlias = Literal["all", "internal", "external"]
+"""Which links: all, those from pages of the same domain, or those from others."""
+
+T = TypeVar("T")
+
+_LEAST, _FIRST, _MOST = 8, 32, 1_024
+_PIECE_BYTES = 65_536
+_MOST_AT_ONCE = 128
+_INLINKS = (schema.INLINK[:-1],)
+
+
+class Source(NamedTuple):
+    """A page that links to another, or did once."""
+
+    uri: bytes
+    is_live: bool
+    words: tuple[Words, ...]
+
+
+class LinkReader:
+    """Reads the link index for one question, and notes in `explained` what that has cost."""
+
+    def __init__(self, index: LinkIndex, explained: Explained) -> None:
+        self._index = index
+        self.explained = explained
+
+    def sources(
+        self,
+        uri: bytes,
+        *,
+        start: bytes = b"",
+        kind: Kind = "all",
+        with_gone: bool = False,
+        most: int | None = None,
+    ) -> Iterator[Source]:
+        """Yields the pages that link to one, in the order of their URIs.
+
+        Args:
+            start: only those from this one on.
+            with_gone: also those that did once.
+            most: how many are wanted, about; more are read at a time only if it is not enough.
+        """
+        for low, high in self._ranges(uri, kind):
+            if high and start >= high:
+                continue
+            for column, _, value, _ in self._cells(
+                (b"p:", uri, schema.INLINK), max(low, start), high, most
+            ):
+                source = column[len(schema.INLINK) :]
+                if value == GONE:
+                    if with_gone and self.is_kind(uri, source, kind):
+                        yield Source(source, False, ())
+                elif self.is_kind(uri, source, kind):
+                    yield Source(source, *decode_inlink(value))
+
+    def first_sources(self, uris: Sequence[bytes], most: int) -> list[list[Source]]:
+        """Returns the first pages that link to each of some pages, read together."""
+        answer: list[list[Source]] = [[] for _ in uris]
+        waiting = dict.fromkeys(range(len(uris)), b"")
+        size = most
+        while waiting:
+            pieces = self._pieces([(uris[at], low) for at, low in waiting.items()], size)
+            more: dict[int, bytes] = {}
+            for at, (cells, end) in zip(waiting, pieces, strict=True):
+                live = (cell for cell in cells if cell[2] != GONE)
+                for column, _, value, _ in itertools.islice(live, most - len(answer[at])):
+                    answer[at].append(Source(column[len(schema.INLINK) :], *decode_inlink(value)))
+                if end is not None and len(answer[at]) < most:
+                    more[at] = end
+            # Behind those that do not link any more; the more there were, the more may follow.
+            waiting, size = more, min(size * 2, _MOST)
+        return answer
+
+    def _pieces(
+        self, starts: Sequence[tuple[bytes, bytes]], size: int
+    ) -> Iterator[tuple[list[RawCell], bytes | None]]:
+        """Yields the next links to each page from a source on, and where they go on, if they do."""
+        shards = self._index.shards
+        gets = [
+            Get(shard_row(b"p:", uri, shard), _INLINKS, filter=_piece(size, low, b""))
+            for uri, low in starts
+            for shard in range(shards)
+        ]
+        found = self._index.table.get_many(gets)
+        for at in range(0, len(gets), shards):
+            pieces = [row.raw_cells for row in found[at : at + shards] if row is not None]
+            self.explained.entries += sum(map(len, pieces))
+            end = min((piece[-1][0] for piece in pieces if len(piece) == size), default=None)
+            cells = [cell for piece in pieces for cell in piece if end is None or cell[0] <= end]
+            cells.sort(key=lambda cell: cell[0])
+            yield cells, None if end is None else end[len(schema.INLINK) :] + b"\0"
+
+    def is_named(self, uri: bytes) -> bool:
+        """Whether a page links to one, or did once."""
+        return next(self.sources(uri, with_gone=True, most=1), None) is not None
+
+    def has_source(self, uri: bytes, kind: Kind) -> bool:
+        """Whether a page links to one."""
+        return next(self.sources(uri, kind=kind, most=1), None) is not None
+
+    def count(self, uri: bytes, kind: Kind) -> int:
+        """Counts the pages that link to one.
+
+        Reads the links from inside and from outside in turns, until the fewer of them are read:
+        the others are the rest of all.
+        """
+        (total,) = self.counts([uri])
+        if kind == "all" or not total:
+            return total
+        inside, outside = (self.sources(uri, kind=each) for each in ("internal", "external"))
+        for number in itertools.count():
+            for each, sources in (("internal", inside), ("external", outside)):
+                if next(sources, None) is None:
+                    return number if each == kind else total - number
+        raise AssertionError
+
+    def counts(self, uris: Sequence[bytes]) -> list[int]:
+        """Returns how many pages link to each of some pages."""
+        rows = [schema.page_row(uri) for uri in uris]
+        found = self._index.table.get_many(rows, (schema.INCOUNT,))
+        self.explained.entries += len(rows)
+        return [0 if row is None else int(row.value(schema.INCOUNT) or 0) for row in found]
+
+    def members(
+        self, domain: bytes, *, start: bytes = b"", with_gone: bool = False
+    ) -> Iterator[bytes]:
+        """Yields the URIs of a domain in order, from one on."""
+        for column, _, value, _ in self._cells((b"d:", domain, schema.MEMBER), start, b"", None):
+            if with_gone or value != GONE:
+                yield column[len(schema.MEMBER) :]
+
+    def is_kind(self, one: bytes, other: bytes, kind: Kind) -> bool:
+        """Whether a link between two pages is of a kind."""
+        if kind == "all":
+            return True
+        return self._index.domains.are_one(one, other) == (kind == "internal")
+
+    # How
+
+    def _ranges(self, uri: bytes, kind: Kind) -> list[tuple[bytes, bytes]]:
+        """Returns the ranges of sources that have all of a kind, and maybe others."""
+        domain = self._index.domains.of(uri)
+        if kind == "all" or (kind == "external" and self._is_suffix(domain)):
+            return [(b"", b"")]
+        # What may follow a domain: a host under it, the path; and a port or http. Between them lie
+        # the digits, which are of neighbours.
+        hosts = domain + b".", domain + b"0"
+        ports = domain + b":", domain + b";"
+        if kind == "internal":
+            return [hosts, ports]
+        return [(b"", hosts[0]), (hosts[1], ports[0]), (ports[1], b"")]
+
+    def _is_suffix(self, domain: bytes) -> bool:
+        """Whether there are other domains under this one."""
+        host = reversed_host(domain.decode())
+        return self._index.pages.suffixes.registered_domain(f"x.{host}") != host
+
+    def _cells(
+        self, wide: tuple[bytes, bytes, bytes], low: bytes, high: bytes, most: int | None
+    ) -> Iterator[RawCell]:
+        """Yields the cells of a wide row from one qualifier up to another, of all shards in order.
+
+        `wide` is its kind, its name, and the family with its colon.
+        """
+        kind, name, family = wide
+        rows = [shard_row(kind, name, shard) for shard in range(self._index.shards)]
+        size = _FIRST if most is None else min(max(most, _LEAST), _MOST)
+        while rows:
+            each = size if len(rows) == 1 else max(_LEAST, 2 * size // len(rows))
+            piece = _piece(each, low, high)
+            gets = [Get(row, (family[:-1],), filter=piece) for row in rows]
+            found = [
+                () if row is None else row.raw_cells for row in self._index.table.get_many(gets)
+            ]
+            self.explained.entries += sum(map(len, found))
+            full = [cells[-1][0] for cells in found if len(cells) == each]
+            end = min(full, default=None)
+            cells = [cell for piece in found for cell in piece if end is None or cell[0] <= end]
+            cells.sort(key=lambda cell: cell[0])
+            yield from cells
+            if end is None:
+                return
+            # Shards that had nothing left have nothing later.
+            rows = [
+                row
+                for row, piece in zip(rows, found, strict=True)
+                if len(piece) == each or (piece and piece[-1][0] > end)
+            ]
+            low = end[len(family) :] + b"\0"
+            size = min(size * 2, _MOST)
+
+
+def _piece(size: int, low: bytes, high: bytes) -> Filter:
+    """Returns what keeps so many columns, from one up to another."""
+    if not high:
+        return ColumnPaginationFilter(size, low or 0)
+    bounds = ColumnRangeFilter(low or None, True, high, False)
+    return FilterList((bounds, ColumnPaginationFilter(size, 0)))
+
+
+def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    """Yields items in lists of so many, if that is not too many; the last one may be shorter."""
+    rest = iter(items)
+    while batch := list(itertools.islice(rest, min(size, _MOST_AT_ONCE))):
+        yield batch
+
+
+def growing_batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    """Yields items in lists of so many, then more and more, for who may need all of them."""
+    rest = iter(items)
+    while batch := list(itertools.islice(rest, size)):
+        yield batch
+        size = max(size, min(2 * size, _MOST_AT_ONCE))
+
+
+def lines_of(stored: bytes) -> Iterator[str]:
+    """Yields the links of a `page:cur`, a line a link, unpacked as far as they are asked for.
+
+    Raises:
+        CorruptData: they do not decode.
+    """
+    if not stored:
+        return
+    unpack, left = zlib.decompressobj(), b""
+    try:
+        while stored:
+            *whole, left = (left + unpack.decompress(stored, _PIECE_BYTES)).split(b"\n")
+            stored = unpack.unconsumed_tail
+            for line in whole:
+                yield line.decode()
+        left += unpack.flush()
+    except zlib.error as exc:
+        raise CorruptData(
+            f"the links of a page do not decode: {exc}", hint="rebuild the link index"
+        ) from exc
+    for line in left.split(b"\n"):
+        yield line.decode()

@@ -1,0 +1,76 @@
+"""Looking at findings once more, one by one: what changed meanwhile is none any more."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from webtable.links import schema
+from webtable.links.cells import GONE
+from webtable.links.checking.compare import Finding
+from webtable.links.checking.expected import SOURCE_COLUMNS, Source, source_of, source_states
+from webtable.links.checking.repair import count_live, domain_row, home_row
+from webtable.links.checking.sampling import check_numbers, check_pages
+from webtable.links.index import LinkIndex
+from webtable.links.updating.shards import DOMAIN_CELLS, PAGE_CELLS, ShardCells
+from webtable.store.scan import ALL_VERSIONS
+
+__all__ = ["still_so"]
+
+
+def still_so(index: LinkIndex, findings: Sequence[Finding]) -> list[Finding]:
+    """Returns those findings that the index and the pages, read anew, still show."""
+    look = _Look(index, findings)
+    return [each for each in findings if look.shows(each)]
+
+
+class _Look:
+    def __init__(self, index: LinkIndex, findings: Sequence[Finding]) -> None:
+        self._index = index
+        uris = {each.name for each in findings if each.kind != "domain"}
+        uris |= {each.source for each in findings if each.source}
+        self._pages = self._read(sorted(uris))
+        numbers: list[Finding] = []
+        check_numbers(index, sorted(uris), self._pages, numbers.append)
+        numbers += check_pages(index, list(self._pages.values()))
+        self._found = {(each.kind, each.name) for each in numbers}
+
+    def _read(self, uris: Sequence[bytes]) -> dict[bytes, Source]:
+        pages = self._index.pages
+        keys = [pages.keys.row_key(schema.url_of(uri)) for uri in uris]
+        rows = pages.rows.table.get_many(keys, SOURCE_COLUMNS, versions=ALL_VERSIONS)
+        found = [source_of(row) for row in rows if row is not None]
+        return {source.uri: source for source in found if source is not None}
+
+    def shows(self, finding: Finding) -> bool:
+        """Whether a finding still holds."""
+        kind, name = finding.kind, finding.name
+        if kind == "link":
+            return self._shows_link(finding)
+        if kind == "count":
+            row = schema.shard_row(b"p:", name, finding.shard)
+            return self._counts_wrong(row, PAGE_CELLS)
+        if kind == "domain":
+            return self._counts_wrong(domain_row(finding), DOMAIN_CELLS)
+        if kind == "member" and domain_row(finding) != home_row(self._index, name):
+            column = schema.MEMBER + name
+            found = self._index.table.get(domain_row(finding), (column,))
+            return found is not None and found.value(column) != GONE
+        if kind == "links" and name not in self._pages:
+            found = self._index.table.get(schema.page_row(name), (schema.AT,))
+            return found is not None
+        return (kind, name) in self._found
+
+    def _shows_link(self, finding: Finding) -> bool:
+        index, source = self._index, self._pages.get(finding.source)
+        told = None if source is None else source_states(source).get(finding.name)
+        if schema.shard_of(finding.source, index.shards) != finding.shard:
+            told = None
+        column = schema.INLINK + finding.source
+        row = index.table.get(schema.shard_row(b"p:", finding.name, finding.shard), (column,))
+        found = None if row is None else row.value(column)
+        return told != found and not (told is None and found == GONE)
+
+    def _counts_wrong(self, row: bytes, cells: ShardCells) -> bool:
+        found = self._index.table.get(row, (cells.number,))
+        number = None if found is None else found.value(cells.number)
+        return (number or b"0") != b"%d" % count_live(self._index, row, cells)

@@ -1,0 +1,203 @@
+"""Mending the link index where it differs from the pages, beside loaders that go on.
+
+Everything is written as a loader would: the row of a source gets a new revision, its links are
+told under that revision, and counts go out through the exporter. Numbers are counted anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from webtable.errors import CheckFailed
+from webtable.index.cells import Revision, decode_revision, encode_revision
+from webtable.index.rules import NO_REVISION, new_revision
+from webtable.index.table import Change, RowState
+from webtable.links import schema
+from webtable.links.cells import GONE, encode_cur
+from webtable.links.checking.compare import Finding
+from webtable.links.checking.expected import SOURCE_COLUMNS, source_of, source_states
+from webtable.links.index import LinkIndex
+from webtable.links.updating.count_exporter import Exporter
+from webtable.links.updating.embedded import forget_counts
+from webtable.links.updating.shards import DOMAIN_CELLS, PAGE_CELLS, ShardCells, ShardWriter, State
+from webtable.store.filtering.filters import ColumnPaginationFilter, ColumnRangeFilter, FilterList
+from webtable.store.mutation import Check, Delete, Put
+from webtable.store.scan import ALL_VERSIONS
+
+__all__ = ["Mender", "count_live", "domain_row", "home_row"]
+
+_PIECE = 2_000
+_ATTEMPTS = 100
+
+
+class Mender:
+    """Mends what `verify` found."""
+
+    def __init__(self, index: LinkIndex) -> None:
+        self._index = index
+        rows = index.rows
+        self._shards = ShardWriter(index.table, PAGE_CELLS, rows.clock, rows.new_token)
+        self._domains = ShardWriter(index.table, DOMAIN_CELLS, rows.clock, rows.new_token)
+        self._exporter = Exporter(index)
+
+    def mend(self, findings: Sequence[Finding]) -> None:
+        """Mends some findings, all kinds of them; what is right already stays right."""
+        links = [each for each in findings if each.kind == "link"]
+        sources = {each.source for each in links}
+        sources |= {each.name for each in findings if each.kind == "links"}
+        refreshed = self._refresh(sorted(sources))
+        states: dict[bytes, list[State]] = {}
+        strays: list[Delete] = []
+        recounted = {
+            schema.shard_row(b"p:", each.name, each.shard)
+            for each in findings
+            if each.kind in ("link", "count")
+        }
+        for each in links:
+            source = refreshed[each.source]
+            row = schema.shard_row(b"p:", each.name, each.shard)
+            is_home = schema.shard_of(each.source, self._index.shards) == each.shard
+            state = State(each.source, source.states.get(each.name, GONE), source.guard)
+            if not is_home:
+                state = state._replace(value=GONE)
+                strays.append(Delete(row, timestamp=state.guard).column(schema.INLINK + state.name))
+            states.setdefault(row, []).append(state)
+        self._shards.write(states)
+        for row in sorted(recounted):
+            self._recount(row, PAGE_CELLS)
+        forget_counts(self._index.store)
+        self._exporter.export(sorted({each.name for each in findings if each.kind != "domain"}))
+        for uri in sorted({each.name for each in findings if each.kind == "rank"}):
+            self._index.rows.write(schema.page_row(uri), Change(renew=True))
+        homes = {home_row(self._index, each.name) for each in findings if each.kind != "domain"}
+        members = self._strays(findings)
+        self._domains.write(members)
+        strays += [
+            Delete(row, timestamp=state.guard).column(schema.MEMBER + state.name)
+            for row, ended in members.items()
+            for state in ended
+        ]
+        found = {domain_row(each) for each in findings if each.kind in ("member", "domain")}
+        for row in sorted(homes | found):
+            self._recount(row, DOMAIN_CELLS)
+        with self._index.table.batch() as batch:
+            for stray in strays:
+                batch.add(stray)
+
+    def _strays(self, findings: Sequence[Finding]) -> dict[bytes, list[State]]:
+        """Returns what ends URIs in rows of domains where they do not belong."""
+        strays = [
+            each
+            for each in findings
+            if each.kind == "member" and domain_row(each) != home_row(self._index, each.name)
+        ]
+        refreshed = self._refresh({each.name for each in strays})
+        states: dict[bytes, list[State]] = {}
+        for each in strays:
+            state = State(each.name, GONE, refreshed[each.name].guard)
+            states.setdefault(domain_row(each), []).append(state)
+        return states
+
+    # Sources
+
+    def _refresh(self, uris: Iterable[bytes]) -> dict[bytes, _Refresh]:
+        """Writes the links of pages anew, each under a new revision of its row."""
+        decisions = [_Refresh(self._index, uri) for uri in uris]
+        written = self._index.rows.write_many(
+            [(schema.page_row(each.uri), each) for each in decisions]
+        )
+        for each, revision in zip(decisions, written, strict=True):
+            assert revision is not None
+            each.guard = revision
+        return {each.uri: each for each in decisions}
+
+    # Numbers
+
+    def _recount(self, row: bytes, cells: ShardCells) -> None:
+        """Counts what is live in a shard, and notes the number if nobody changed it meanwhile."""
+        table, rows = self._index.table, self._index.rows
+        for _ in range(_ATTEMPTS):
+            found = table.get(row, (cells.number, cells.revision))
+            values = {} if found is None else found.values()
+            cell, old = values.get(cells.revision), values.get(cells.number)
+            count = b"%d" % count_live(self._index, row, cells)
+            if count == (old or b"0"):
+                return
+            was = NO_REVISION if cell is None else decode_revision(cell)
+            number = new_revision(rows.clock.now_ms(), was.number)
+            own = encode_revision(Revision(number, rows.new_token()))
+            check = Check.absent(cells.revision, unique=True)
+            if cell is not None:
+                check = Check.equal(cells.revision, cell, unique=True)
+            put = Put(row, {cells.number: count, cells.revision: own}, timestamp=number)
+            if table.check_and_mutate(row, check, put):
+                return
+        raise CheckFailed(
+            f"row {row!r:.80} of the link index was changed by others {_ATTEMPTS} times",
+            hint="try again when less is loaded",
+        )
+
+
+class _Refresh:
+    """Decides what the row of a page in the index is; see `Decide`.
+
+    Attributes:
+        states: target → the state of the link there, as the page has it.
+        guard: the revision under which it was written.
+    """
+
+    def __init__(self, index: LinkIndex, uri: bytes) -> None:
+        self._index = index
+        self.uri = uri
+        self.states: dict[bytes, bytes] = {}
+        self.guard = 0
+
+    def __call__(self, state: RowState) -> Change:
+        """Decides what to do. The page is read after the row was, so it is as new at least."""
+        pages = self._index.pages
+        key = pages.keys.row_key(schema.url_of(self.uri))
+        found = pages.rows.table.get(key, SOURCE_COLUMNS, versions=ALL_VERSIONS)
+        source = None if found is None else source_of(found)
+        if source is None:
+            self.states = {}
+            gone = (schema.AT, schema.CUR) if schema.AT in state.facts else ()
+            return Change(delete=gone)
+        self.states = source_states(source)
+        at = _number(state.facts.get(schema.AT))
+        if at > self._index.rows.clock.now_ms():
+            at = 0  # no page could ever be newer
+        put = {
+            schema.CUR: encode_cur(source.text.decode()),
+            schema.AT: b"%d" % max(at, source.revision),
+        }
+        return Change(put=put)
+
+
+def domain_row(finding: Finding) -> bytes:
+    """Returns the row of a domain that a finding is about."""
+    domain = finding.name if finding.kind == "domain" else finding.domain
+    return schema.shard_row(b"d:", domain, finding.shard)
+
+
+def home_row(index: LinkIndex, uri: bytes) -> bytes:
+    """Returns the row of a domain in which a URI belongs."""
+    shard = schema.shard_of(uri, index.shards)
+    return schema.shard_row(b"d:", index.domains.of(uri), shard)
+
+
+def count_live(index: LinkIndex, row: bytes, cells: ShardCells) -> int:
+    """Counts what is live in a shard, however much that is."""
+    family, last, count = cells.prefix[:-1], b"", 0
+    while True:
+        rest = ColumnRangeFilter(last or None, False, None, True)
+        piece = FilterList((rest, ColumnPaginationFilter(_PIECE, 0)))
+        found = index.table.get(row, (family,), filter=piece)
+        read = () if found is None else found.raw_cells
+        count += sum(1 for _, _, value, _ in read if value[:1] == b"+")
+        if len(read) < _PIECE:
+            return count
+        last = read[-1][0][len(cells.prefix) :]
+
+
+def _number(value: bytes | None) -> int:
+    return int(value) if value and value.isdigit() else 0

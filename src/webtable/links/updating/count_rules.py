@@ -1,0 +1,57 @@
+"""The rules of exporting counts: what the number of links to a page changes, and where.
+
+Pure functions. `embedded_counts.Counts` calls them for a whole batch before one commit,
+`count_exporter.Exporter` for one row of a cluster at a time. The cells are described in
+`docs/explain/links.md`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from webtable.links import rules
+from webtable.links.cells import GONE
+from webtable.pages.columns import INLINK_COUNT, INLINKS, INLINKS_AT, URL
+
+__all__ = ["HERE", "incount", "inlink_columns", "is_here", "member_state"]
+
+HERE = b"+"
+"""The state, in its domain, of a URI that is crawled or linked to."""
+
+
+def is_here(links: int, *, is_crawled: bool) -> bool:
+    """Whether a URI has a rank and belongs to its domain: it is crawled, or a page links to it."""
+    return is_crawled or links > 0
+
+
+def member_state(links: int, *, is_crawled: bool) -> bytes:
+    """Returns the state of a URI in its domain."""
+    return HERE if is_here(links, is_crawled=is_crawled) else GONE
+
+
+def incount(links: int, *, is_crawled: bool) -> bytes | None:
+    """Returns the value of `page:incount`; None: the row has no such cell, and no rank."""
+    return b"%d" % links if is_here(links, is_crawled=is_crawled) else None
+
+
+def inlink_columns(
+    stored: Mapping[bytes, bytes], links: int, guard: int, *, is_alone: bool
+) -> dict[bytes, bytes] | None:
+    """Returns the columns to put into the page's own row; None: nothing is to be written.
+
+    A row that holds no page gets nothing, and neither does one whose number has a newer guard.
+
+    Args:
+        stored: `URL`, `INLINKS` and `INLINKS_AT` of the row, as far as it has them.
+        links: how many pages link here.
+        guard: the revision of `p:<uri>` under which the links were counted.
+        is_alone: whether no other process exports counts. Then a number that is stored already is
+            not written again. Beside other exporters it is, because its guard has to move: one
+            that has counted before this one, and writes later, must find a newer guard.
+    """
+    if URL not in stored or not rules.is_newer(guard, int(stored.get(INLINKS_AT) or 0)):
+        return None
+    number = b"%d" % links
+    if is_alone and stored.get(INLINKS) == number:
+        return None
+    return {INLINKS: number, INLINKS_AT: b"%d" % guard, INLINK_COUNT: number}

@@ -1,0 +1,73 @@
+"""`LinkKeeper`: what pages tell of, so that the link index follows. See `webtable.pages.hooks`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from webtable.links import schema
+from webtable.links.cells import live_values
+from webtable.links.index import LinkIndex
+from webtable.links.updating.cluster import Intents, Updater
+from webtable.links.updating.count_exporter import Drained, Exporter
+from webtable.links.updating.embedded import Committer
+from webtable.pages.hooks import Begun, LinksChange
+from webtable.pages.page import NewCapture
+from webtable.store.mutation import Write
+
+__all__ = ["LinkKeeper"]
+
+_BATCHES = 25  # between two turns of the exporter on a cluster
+
+
+class LinkKeeper:
+    """Keeps the link index of a store while its pages are written.
+
+    pages.hook = LinkKeeper(LinkIndex.open(pages))
+    """
+
+    def __init__(self, index: LinkIndex) -> None:
+        is_embedded = index.store.capabilities.atomic_commits
+        self._committer = Committer(index) if is_embedded else None
+        self._updater = Updater(index)
+        self._exporter = Exporter(index)
+        self._batches = 0
+
+    def together(self, changes: Sequence[LinksChange]) -> Sequence[tuple[str, Write]]:
+        """Returns what goes into the same commit; in an embedded store."""
+        assert self._committer is not None
+        return self._committer.together(changes)
+
+    def forget(self) -> None:
+        """That commit was not made."""
+        assert self._committer is not None
+        self._committer.forget()
+
+    def begin(self, captures: Sequence[NewCapture]) -> Intents:
+        """Notes, for good, which captures are about to be stored; on a cluster."""
+        return self._updater.begin(captures)
+
+    def finish(self, begun: Begun, changes: Sequence[LinksChange]) -> None:
+        """Brings the index up to date once they are stored; on a cluster."""
+        assert isinstance(begun, Intents)
+        own: dict[bytes, set[bytes]] = {}
+        for change in changes:
+            uri = schema.uri_of(change.url)
+            targets = own[uri] = {uri} if change.is_new else set()
+            for text in (change.links or "", *change.earlier):
+                targets.update(live_values(text))
+        self._updater.finish(begun, own)
+
+    def settle(self, *, is_last: bool) -> None:
+        """Lets counts go out, now and then, and at last."""
+        if self._committer is not None:
+            self._committer.settle(is_last=is_last)
+            return
+        self._batches += 1
+        if is_last or self._batches % _BATCHES == 0:
+            self._exporter.drain()
+
+    def drain(self) -> Drained:
+        """Takes everything that is under way, and whose turn it is, to its end."""
+        if self._committer is not None:
+            return self._committer.drain()
+        return self._exporter.drain()

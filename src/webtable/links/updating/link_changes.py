@@ -1,0 +1,93 @@
+"""The rule of what a page's newest links change: in its row of the link index, and at its targets.
+
+A pure function, called for each page by both ways of storing: `embedded.Committer` writes a batch
+of pages in one commit, `journal.TakeIn` writes one row of a cluster at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import NamedTuple
+
+from webtable.links import rules, schema
+from webtable.links.cells import decode_cur, decode_uris, encode_cur, live_values
+
+__all__ = ["LinkChanges", "Newest", "link_changes", "moved_targets"]
+
+
+class Newest(NamedTuple):
+    """The links of the newest capture of a page, and the revision of its row that has them."""
+
+    revision: int
+    links: str
+
+
+class LinkChanges(NamedTuple):
+    """What the newest links of a page change.
+
+    Attributes:
+        before: target → the state of the link there, as the row of the page had it.
+        after: the same from now on. A target that is not in it has no link from this page.
+        put: the columns to put into the row of the page; without its journal.
+        changed: the targets whose states change, and the page itself where the index sees it for
+            the first time. Belongs to the caller.
+        others: the targets of other captures that `after` does not have; they learn that this page
+            once linked to them.
+        unfinished: the targets that an earlier journal of the row names.
+    """
+
+    before: Mapping[bytes, bytes]
+    after: Mapping[bytes, bytes]
+    put: dict[bytes, bytes]
+    changed: set[bytes]
+    others: list[bytes]
+    unfinished: Collection[bytes]
+
+    def targets(self) -> set[bytes]:
+        """Returns every page whose state is to be written; may be `changed` itself, extended."""
+        self.changed.update(self.others)
+        if self.unfinished:
+            return rules.merged(self.unfinished, self.changed)
+        return self.changed
+
+
+def link_changes(
+    uri: bytes,
+    stored: Mapping[bytes, bytes],
+    newest: Newest | None,
+    own: Iterable[bytes] = (),
+) -> LinkChanges:
+    """Decides what the newest links of a page change.
+
+    Args:
+        uri: the page.
+        stored: `page:cur`, `page:at` and `page:journal` of its row of the index, as they are.
+        newest: its links, taken from its own row; None: they are as they were. Links of a
+            revision that is not newer than the stored one change nothing.
+        own: the targets of captures that were not stored before, newest or not; the page itself
+            where no capture of it was.
+
+    Raises:
+        CorruptData: a stored cell does not decode.
+    """
+    at = stored.get(schema.AT)
+    stored_links = decode_cur(stored.get(schema.CUR))
+    before = after = live_values(stored_links)
+    put: dict[bytes, bytes] = {}
+    changed: set[bytes] = set()
+    if newest is not None and rules.is_newer(newest.revision, int(at or 0)):
+        after = live_values(newest.links)
+        put[schema.AT] = b"%d" % newest.revision
+        changed = moved_targets(before, after)
+        if at is None:
+            changed.add(uri)
+        if changed or newest.links != stored_links:  # the order of the links may have changed
+            put[schema.CUR] = encode_cur(newest.links)
+    others = [target for target in own if target not in after]
+    unfinished = decode_uris(stored.get(schema.JOURNAL))
+    return LinkChanges(before, after, put, changed, others, unfinished)
+
+
+def moved_targets(old: Mapping[bytes, bytes], new: Mapping[bytes, bytes]) -> set[bytes]:
+    """Returns the targets whose links came, went, or changed their rel or anchor."""
+    return {t for t in {*old, *new} if old.get(t) != new.get(t)} if old else set(new)

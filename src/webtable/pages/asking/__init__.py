@@ -1,0 +1,1 @@
+"""Questions about pages: queries with bounded results, differences, earlier times, exports."""

@@ -1,0 +1,160 @@
+"""Pages out of a store: as WARC, which loads back to the same pages, as JSON lines, as CDXJ."""
+
+from __future__ import annotations
+
+import email.utils
+import http
+import json
+from collections.abc import Iterable, Iterator
+from typing import BinaryIO, Literal, TextIO, TypeAlias
+
+import msgspec
+
+from webtable.pages.columns import URL
+from webtable.pages.formats.payload_digests import checked, named_digest
+from webtable.pages.formats.warc_writer import Answer, CrawlWriter
+from webtable.pages.html.charset import decode_page
+from webtable.pages.keys import is_address
+from webtable.pages.page import Page, PageContent
+from webtable.pages.storing.cells import encode_time
+from webtable.pages.storing.history import CaptureNote
+from webtable.pages.table import PageTable
+from webtable.pages.urls import split_url
+
+__all__ = [
+    "FORMS",
+    "ExportReport",
+    "Form",
+    "all_urls",
+    "export_cdxj",
+    "export_jsonl",
+    "export_warc",
+]
+
+Form: TypeAlias = Literal["warc", "jsonl", "cdxj"]
+FORMS: tuple[Form, ...] = ("warc", "jsonl", "cdxj")
+
+
+class ExportReport(msgspec.Struct):
+    """What was written; `bodiless` counts captures whose body is not stored any more, or never was.
+
+    They are not in a WARC file, but for revisits, which have none.
+    """
+
+    pages: int = 0
+    captures: int = 0
+    bodiless: int = 0
+    unknown: int = 0
+
+
+def all_urls(pages: PageTable) -> Iterator[str]:
+    """Yields the URL of every page, in the order of the row keys."""
+    for row in pages.rows.table.scan(columns=(URL,)):
+        if url := row.value(URL):
+            yield url.decode()
+
+
+def export_warc(pages: PageTable, urls: Iterable[str], out: BinaryIO) -> ExportReport:
+    """Writes every capture of pages, with its body where that is stored, packed by gzip."""
+    report = ExportReport()
+    writer = CrawlWriter(out)
+    for url, page in _known(pages, urls, report):
+        for content in pages.contents(url):
+            answer = _answer(page, content)
+            if answer is None:
+                report.bodiless += 1
+            else:
+                writer.write(answer)
+                report.captures += 1
+    return report
+
+
+def export_jsonl(pages: PageTable, urls: Iterable[str], out: TextIO) -> ExportReport:
+    """Writes the newest capture of each page, a line each, with its HTML where that is stored."""
+    report = ExportReport()
+    for url, page in _known(pages, urls, report):
+        item = msgspec.structs.asdict(page)
+        content = pages.content(url)
+        item["html"] = None
+        if content is not None and content.body is not None:
+            decoded = decode_page(content.body, page.charset)
+            item["html"] = decoded.utf8.decode("utf-8", "replace")
+        else:
+            report.bodiless += 1
+        out.write(json.dumps(item, ensure_ascii=False) + "\n")
+        report.captures += 1
+    return report
+
+
+def export_cdxj(pages: PageTable, urls: Iterable[str], out: TextIO) -> ExportReport:
+    """Writes a line for each capture, as indexes of web archives have them; not sorted."""
+    report = ExportReport()
+    for url, page in _known(pages, urls, report):
+        for note in pages.captures(url):
+            stamp = encode_time(note.time).translate(_DIGITS_ONLY)
+            item = {
+                "url": page.url,
+                "mime": "warc/revisit" if note.is_revisit else note.type or "unk",
+                "status": str(note.status),
+                "digest": note.digest,
+                "length": str(note.size),
+            }
+            out.write(f"{_surt(url)} {stamp} {json.dumps(item, ensure_ascii=False)}\n")
+            report.captures += 1
+    return report
+
+
+_DIGITS_ONLY = str.maketrans("", "", "-:TZ")
+
+
+def _known(
+    pages: PageTable, urls: Iterable[str], report: ExportReport
+) -> Iterator[tuple[str, Page]]:
+    for url in urls:
+        page = pages.page(url)
+        if page is None:
+            report.unknown += 1
+        else:
+            report.pages += 1
+            yield url, page
+
+
+def _answer(page: Page, content: PageContent) -> Answer | None:
+    """Returns a capture as a record; None where its body is not to be had."""
+    note, body = content
+    if body is None and not note.is_revisit:
+        return None
+    repeats = (page.url, note.time) if note.is_revisit else None
+    # What is written has no codings, so it may have another digest than what was recorded.
+    digest = note.digest if body is None else checked(named_digest(note.digest), body).digest
+    return Answer(
+        page.url, note.time, _status(note.status), _headers(page, note), body or b"", digest,
+        repeats,
+    )  # fmt: skip
+
+
+def _headers(page: Page, note: CaptureNote) -> list[tuple[str, str]]:
+    headers: list[tuple[str, str]] = []
+    if note.type:
+        # By which charset a body was read is known of the newest one.
+        charset = f"; charset={page.charset}" if page.charset and note.digest == page.digest else ""
+        headers.append(("Content-Type", note.type + charset))
+    if note.last_modified is not None:
+        headers.append(("Last-Modified", email.utils.formatdate(note.last_modified, usegmt=True)))
+    if note.redirect:
+        headers.append(("Location", note.redirect))
+    return headers
+
+
+def _status(status: int) -> str:
+    try:
+        return f"{status} {http.HTTPStatus(status).phrase}"
+    except ValueError:
+        return f"{status} Unknown"
+
+
+def _surt(url: str) -> str:
+    """Returns a URL in the form by which indexes of web archives are sorted."""
+    _, host, port, path = split_url(url)
+    name = host if is_address(host) else ",".join(reversed(host.split(".")))
+    return f"{name}{':' + port if port else ''}){path.lower()}"

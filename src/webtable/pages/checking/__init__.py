@@ -1,0 +1,1 @@
+"""Whether a store of pages is right, how large it is, and its repair."""

@@ -1,0 +1,158 @@
+"""Cells and delete markers of page rows that no capture wrote: those made by hand, in a shell say.
+
+What a capture says is stamped with the time of that capture. So a cell stamped later than the
+newest capture of its page was put by something else, and hides what is loaded afterwards; so does
+a delete marker, since captures delete nothing. A cell is removed by a marker for exactly its
+version. A marker goes only with a major compaction; in an embedded store that can be done for one
+row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from webtable.errors import CorruptData
+from webtable.index.cells import decode_pending, decode_revision
+from webtable.pages import schema
+from webtable.pages.columns import CAPTURE, INLINKS, INLINKS_AT, PENDING, REVISION
+from webtable.pages.storing.cells import decode_note, encode_time, note_qualifier
+from webtable.pages.storing.history import CaptureNote
+from webtable.store.model import MAX_TIMESTAMP, CellType, Row
+from webtable.store.mutation import Delete
+from webtable.store.scan import ALL_VERSIONS, Get, Scan
+from webtable.store.table import Table
+
+__all__ = ["ForeignCell", "has_markers", "read_later_cells", "remove_cells", "split_cells"]
+
+# What the link index counts is stamped with a revision, not with the time of a capture.
+_DERIVED = frozenset({INLINKS, INLINKS_AT})
+_TRUTH = tuple(
+    name.encode() for name in (schema.CONTENT, schema.METADATA, schema.OUTLINKS, schema.CAPTURES)
+)
+_SMALL = (schema.METADATA.encode(), schema.CAPTURES.encode())
+_CAPTURES = (schema.CAPTURES.encode(),)
+_VERSIONED = (schema.CONTENT.encode(), schema.OUTLINKS.encode())
+
+
+class ForeignCell(NamedTuple):
+    """A cell that no capture wrote."""
+
+    column: bytes
+    timestamp: int
+
+    def __str__(self) -> str:
+        at = encode_time(min(self.timestamp // 1000, 253_402_300_799))
+        column = self.column.decode("utf-8", "backslashreplace")
+        return f"{column} was not written by a capture: it is stamped {at}"
+
+
+def split_cells(row: Row) -> tuple[dict[tuple[int, str], CaptureNote], list[ForeignCell]]:
+    """Returns the captures of a row, and the cells of it that no capture wrote.
+
+    Args:
+        row: read with the families `metadata` and `captures`; other columns are looked at as well.
+
+    Raises:
+        CorruptData: a capture does not decode.
+    """
+    notes: dict[tuple[int, str], CaptureNote] = {}
+    foreign: list[ForeignCell] = []
+    for column, timestamp, value, _ in row.raw_cells:
+        if column.startswith(CAPTURE):
+            qualifier = column.partition(b":")[2]
+            try:
+                note = decode_note(qualifier, value)
+            except CorruptData:
+                if _is_stamped(qualifier, timestamp):
+                    raise
+                foreign.append(ForeignCell(column, timestamp))
+                continue
+            if note.time * 1000 == timestamp and note_qualifier(note) == qualifier:
+                notes[note.time, note.digest] = note
+            else:
+                foreign.append(ForeignCell(column, timestamp))
+        elif (column == REVISION and not _is_revision(value, timestamp)) or (
+            column == PENDING and not _is_pending(value)
+        ):
+            foreign.append(ForeignCell(column, timestamp))
+    if notes:
+        foreign += _later_cells(row, max(notes)[0])
+    return notes, foreign
+
+
+def _later_cells(row: Row, newest: int) -> Iterable[ForeignCell]:
+    limit = newest * 1000
+    for column, timestamp, _, _ in row.raw_cells:
+        if timestamp <= limit or column in (REVISION, PENDING) or column in _DERIVED:
+            continue
+        if column.partition(b":")[0] in _TRUTH and not column.startswith(CAPTURE):
+            yield ForeignCell(column, timestamp)
+
+
+def _is_stamped(qualifier: bytes, timestamp: int) -> bool:
+    """Whether a capture's cell that does not decode may have been written by a load."""
+    try:
+        note = decode_note(qualifier, b"response\t0\t0\t\t\t")
+    except CorruptData:
+        # Not even its time: all that is known is that captures are stamped with whole seconds.
+        return timestamp % 1000 == 0
+    return note.time * 1000 == timestamp
+
+
+def _is_revision(value: bytes, timestamp: int) -> bool:
+    try:
+        return decode_revision(value).number == timestamp
+    except CorruptData:
+        return False
+
+
+def _is_pending(value: bytes) -> bool:
+    try:
+        decode_pending(value)
+    except (CorruptData, ValueError):
+        return False
+    return True
+
+
+def read_later_cells(table: Table, newest: Mapping[bytes, int]) -> dict[bytes, list[ForeignCell]]:
+    """Returns the versions of bodies and links that are later than the newest captures of rows.
+
+    Args:
+        newest: row → the second of its newest capture.
+    """
+    gets = [
+        Get(row, _VERSIONED, ALL_VERSIONS, (second * 1000 + 1, MAX_TIMESTAMP), "KeyOnlyFilter()")
+        for row, second in newest.items()
+    ]
+    found: dict[bytes, list[ForeignCell]] = {}
+    for later in table.get_many(gets):
+        if later is None:
+            continue
+        # A capture that was loaded meanwhile put its body and its own cell in one step: it is seen
+        # now, and what it wrote is not taken for foreign.
+        again = table.get(later.key, _CAPTURES)
+        notes = {} if again is None else split_cells(again)[0]
+        limit = max(notes)[0] * 1000 if notes else 0
+        cells = [ForeignCell(column, at) for column, at, _, _ in later.raw_cells if at > limit]
+        if notes and cells:
+            found[later.key] = cells
+    return found
+
+
+def remove_cells(table: Table, row: bytes, cells: Iterable[ForeignCell]) -> None:
+    """Removes exactly these versions of a row."""
+    delete = Delete(row)
+    for column, timestamp in cells:
+        delete.version(column, timestamp)
+    if delete.markers:
+        table.mutate(row, [delete])
+
+
+def has_markers(table: Table, row: bytes) -> bool:
+    """Whether delete markers may hide what captures wrote to a row."""
+    # Not of bodies and links, which may be large: markers of whole rows are in every family.
+    scan = Scan(start=row, stop=row + b"\0", columns=_SMALL, versions=ALL_VERSIONS, raw=True)
+    for found in table.scan(scan):
+        return any(kind != CellType.PUT for _, _, _, kind in found.raw_cells)
+    return False

@@ -1,0 +1,149 @@
+"""Repairing rows of pages: the captures decide what the metadata of a row says.
+
+Cells that no capture wrote are removed version by version. Delete markers made by hand hide what
+is put, so a row is looked at again after it was written; in an embedded store its markers are then
+removed, on a cluster only a major compaction can do that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+
+from webtable.index.table import Change, RowState
+from webtable.pages.checking.foreign_cells import (
+    has_markers,
+    read_later_cells,
+    remove_cells,
+    split_cells,
+)
+from webtable.pages.columns import (
+    CAPTURES_FAMILY,
+    LINK_COUNT,
+    LINKS_OF,
+    METADATA,
+    METADATA_COLUMNS,
+    METADATA_FAMILY,
+    NEWEST,
+    URL,
+)
+from webtable.pages.page import NewCapture, PageInfo, info_of, metadata_of
+from webtable.pages.schema import TABLE
+from webtable.pages.storing.cells import encode_time
+from webtable.pages.storing.history import CaptureNote, counting, last_modified
+from webtable.pages.storing.row_write import described
+from webtable.pages.table import PageTable
+from webtable.store.mutation import Put
+from webtable.store.scan import ALL_VERSIONS
+
+__all__ = ["Mender", "decided_columns"]
+
+_ROW = (METADATA_FAMILY, CAPTURES_FAMILY)
+
+
+def decided_columns(notes: Iterable[CaptureNote]) -> dict[bytes, bytes]:
+    """Returns the columns of metadata that the captures alone decide."""
+    found = list(notes)
+    counted = counting(found)
+    newest = described(counted[-1], [n for n in found if n.digest == counted[-1].digest])
+    texts = {
+        "status_code": str(newest.status),
+        "last_modified": encode_time(last_modified(counted)),
+        "fetched": encode_time(newest.time),
+        "size": str(newest.size),
+        "type": newest.type,
+        "digest": newest.digest,
+        "redirect": newest.redirect,
+    }
+    return {METADATA + name.encode(): text.encode() for name, text in texts.items()}
+
+
+class Mender:
+    """Repairs rows, one at a time."""
+
+    def __init__(self, pages: PageTable) -> None:
+        self._pages = pages
+        self._table = pages.rows.table
+
+    def mend(self, row: bytes, look: Callable[[], str | None]) -> str | None:
+        """Repairs a row; returns why it is still wrong, None where it is right.
+
+        Args:
+            look: reads the row again and says what is wrong with it.
+        """
+        for _ in range(2):
+            self._write(row)
+            left = look()
+            if left is None:
+                return None
+            if not has_markers(self._table, row):
+                return f"damaged: {left}"
+            if not self._purge(row):
+                return (
+                    "hidden by delete markers that were made by hand: run `webtable compact"
+                    f" {TABLE}`, load the page again if it is gone then, and repair again"
+                )
+        return left
+
+    def _write(self, row: bytes) -> None:
+        found = self._table.get(row, _ROW, versions=ALL_VERSIONS)
+        if found is None:
+            return
+        notes, foreign = split_cells(found)
+        later = read_later_cells(self._table, {row: max(notes)[0]}) if notes else {}
+        remove_cells(self._table, row, [*foreign, *later.get(row, [])])
+        if notes:
+            self._pages.rows.write(row, partial(_mended, self._pages))
+
+    def _purge(self, row: bytes) -> bool:
+        """Removes the markers of a row with what they hide; False: this store cannot."""
+        if not self._pages.store.admin.purge_row(TABLE, row):
+            return False
+        found = self._table.get(row, _ROW)
+        if found is not None and not split_cells(found)[0]:
+            # The page was deleted by hand: what is left of it is no page.
+            self._table.delete(row)
+            self._pages.store.admin.purge_row(TABLE, row)
+        return True
+
+
+def _mended(pages: PageTable, state: RowState) -> Change | None:
+    """Decides what a row is by its captures; see `webtable.index.table.Decide`."""
+    found = pages.rows.table.get(state.row, _ROW, versions=ALL_VERSIONS)
+    notes = {} if found is None else split_cells(found)[0]
+    if not notes:
+        return None
+    told = decided_columns(notes.values())
+    newest = counting(notes.values())[-1]
+    if any(column not in state.facts for column in METADATA_COLUMNS):
+        told = {**_lost(pages, state, newest), **told}
+    # What it holds is not known to be right either: the next capture decides without it.
+    told[NEWEST] = b""
+    put = Put(state.row, told, timestamp=newest.time * 1000)
+    return Change(more=[put], facts={**state.facts, **told}, renew=True)
+
+
+def _lost(pages: PageTable, state: RowState, newest: CaptureNote) -> dict[bytes, bytes]:
+    """Returns columns that are not there any more, as far as they can be read from the body."""
+    facts = state.facts
+    url = facts.get(URL, b"").decode("utf-8", "replace")
+    info = info_of(facts)
+    if url:
+        content = pages.content(url)
+        if content is not None and content.body is not None:
+            info = pages.parse(url, content.body, newest.type)
+        else:
+            info = info._replace(link_count=_link_count(pages, state.row, newest))
+    made = metadata_of(NewCapture(url, newest, None, None), info, newest.time)
+    return {
+        column: value
+        for column, value in made.items()
+        if column not in facts and (value or column != URL)
+    }
+
+
+def _link_count(pages: PageTable, row: bytes, newest: CaptureNote) -> int:
+    found = pages.rows.table.get(row, (LINKS_OF, LINK_COUNT))
+    values = {} if found is None else found.values()
+    is_known = values.get(LINKS_OF) == newest.digest.encode()
+    return int(values.get(LINK_COUNT) or 0) if is_known else PageInfo().link_count

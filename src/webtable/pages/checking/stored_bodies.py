@@ -1,0 +1,102 @@
+"""Whether the stored bodies of pages are there, and are what their captures say.
+
+Bodies are read one by one, a few megabytes at a time, however many versions a row has. A body has
+the size that its captures name, and the digest that lies beside it. In stores made before bodies
+had a digest of their own, the digest is made of the payload as a crawl recorded it, which for a
+compressed answer is not the body: then size and the checksums of files are all that can be
+compared, and the body is counted as unproven.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from webtable.pages.columns import BODY, BODY_OF
+from webtable.pages.formats.payload_digests import is_digest_of
+from webtable.pages.storing.cells import decode_body_of, encode_time
+from webtable.pages.storing.row_history import RowHistory
+from webtable.store.scan import Get
+from webtable.store.table import Table
+
+__all__ = ["BodyChecker", "BodyFinding"]
+
+_MOST_BYTES = 8 * 1024 * 1024
+_MOST_BODIES = 64
+_UNKNOWN_BYTES = 64 * 1024
+
+
+class BodyFinding(NamedTuple):
+    """A body that is not there, or is another one than its captures say."""
+
+    row: bytes
+    url: str
+    what: str
+
+
+class _Body(NamedTuple):
+    row: bytes
+    url: str
+    time: int
+    digest: str
+    sizes: frozenset[int]
+    """That the captures with this digest name; empty: none of them came with a body."""
+
+
+class BodyChecker:
+    """Reads bodies and compares each with what its captures say.
+
+    Attributes:
+        bodies: how many were read.
+        unproven: those of them whose digest is not made of the body alone.
+    """
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+        self._waiting: list[_Body] = []
+        self._size = 0
+        self.bodies = self.unproven = 0
+
+    def add(self, row: bytes, url: str, history: RowHistory) -> Iterator[BodyFinding]:
+        """Takes the bodies of a row; yields what was found of these or earlier ones."""
+        sizes: dict[str, set[int]] = {}
+        for note in history.notes.values():
+            if not note.waits_for_body:
+                sizes.setdefault(note.digest, set()).add(note.size)
+        for time, digest in history.bodies.by_time.items():
+            named = frozenset(sizes.get(digest, ()))
+            self._waiting.append(_Body(row, url, time, digest, named))
+            self._size += max(named, default=_UNKNOWN_BYTES)
+            if self._size >= _MOST_BYTES or len(self._waiting) >= _MOST_BODIES:
+                yield from self.flush()
+
+    def flush(self) -> Iterator[BodyFinding]:
+        """Reads the bodies that are waiting; yields what is wrong with them."""
+        waiting, self._waiting, self._size = self._waiting, [], 0
+        gets = [_get(each, BODY, BODY_OF) for each in waiting]
+        for each, found in zip(waiting, self._table.get_many(gets), strict=True):
+            values = {} if found is None else found.values()
+            what = self._compare(each, values.get(BODY), values.get(BODY_OF))
+            if what:
+                at = encode_time(each.time)
+                yield BodyFinding(each.row, each.url, f"damaged: its body of {at} {what}")
+
+    def _compare(self, each: _Body, body: bytes | None, body_of: bytes | None) -> str:
+        if body is None:
+            # It may have expired since its digest was read.
+            return "" if body_of is None else "is not there: it was deleted by hand, or lost"
+        self.bodies += 1
+        own = decode_body_of(body_of or b"").own
+        if is_digest_of(own or each.digest, body):
+            return ""
+        if own is not None:
+            return f"does not have its digest {own}"
+        self.unproven += 1
+        if each.sizes and len(body) not in each.sizes:
+            return f"has {len(body):,} bytes, not {max(each.sizes):,}"
+        return ""
+
+
+def _get(body: _Body, *columns: bytes) -> Get:
+    at = body.time * 1000
+    return Get(body.row, columns, 1, (at, at + 1))

@@ -1,0 +1,259 @@
+"""Checking a store of pages: rows against their captures, bodies against digests, indexes.
+
+`docs/explain/consistency.md` says what exactly is proved. What is repaired is looked at again, so
+that a report never calls something repaired that is not.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import NamedTuple
+
+import msgspec
+
+from webtable.errors import CorruptData, InvalidUrl
+from webtable.index.maintenance import Report, verify
+from webtable.pages.checking.foreign_cells import ForeignCell, read_later_cells, split_cells
+from webtable.pages.checking.row_repair import Mender, decided_columns
+from webtable.pages.checking.stored_bodies import BodyChecker
+from webtable.pages.columns import (
+    BODY_OF,
+    CAPTURES_FAMILY,
+    LINKS_OF,
+    METADATA_COLUMNS,
+    METADATA_FAMILY,
+    URL,
+)
+from webtable.pages.keys import SaltedKeys
+from webtable.pages.storing.row_history import history_of
+from webtable.pages.storing.table_creation import build_index, unbuilt
+from webtable.pages.table import PageTable
+from webtable.store.model import Row
+from webtable.store.scan import ALL_VERSIONS, Scan
+
+__all__ = ["Difference", "PageReport", "chosen_rows", "verify_pages"]
+
+_QUICK = (METADATA_FAMILY, CAPTURES_FAMILY)
+_EVERYTHING = (*_QUICK, BODY_OF, LINKS_OF)
+_MOST_KEPT = 1_000
+_BATCH_ROWS, _BATCH_CELLS = 200, 20_000
+_URL_INDEX = "webtable_url_idx"
+
+
+class Difference(NamedTuple):
+    """Something about a page, or an index, that is not as it should be."""
+
+    row: bytes
+    url: str
+    what: str
+    is_mended: bool = False
+
+
+class PageReport(msgspec.Struct):
+    """What `verify_pages` found.
+
+    Attributes:
+        pages: rows looked at.
+        bodies: bodies read and hashed; `unproven` are those whose digest is not made of the body
+            alone, but of a compressed payload, so that only their sizes were compared.
+        differences: how many rows and indexes are wrong; `examples` has the first ones.
+        mended: how many were wrong and are right now.
+        indexes: what is wrong with the entries of indexes.
+        left: what a second look found after something was repaired; None where nothing was.
+    """
+
+    pages: int = 0
+    bodies: int = 0
+    unproven: int = 0
+    differences: int = 0
+    mended: int = 0
+    examples: list[Difference] = []
+    indexes: Report = msgspec.field(default_factory=Report)
+    left: PageReport | None = None
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether every answer is right now; leftovers in indexes are garbage, not errors."""
+        if self.left is not None:
+            return self.left.is_clean
+        return not self.differences and self.indexes.is_clean
+
+    def add(self, found: Difference) -> None:
+        """Notes something that is wrong, or was."""
+        if found.is_mended:
+            self.mended += 1
+        else:
+            self.differences += 1
+        if len(self.examples) < _MOST_KEPT:
+            self.examples.append(found)
+
+
+def verify_pages(
+    pages: PageTable, *, repair: bool = False, sample: int | None = None, quick: bool = False
+) -> PageReport:
+    """Compares pages with their captures, bodies with their digests, indexes with pages.
+
+    Args:
+        repair: repair what can be: cells that no capture wrote are removed, what the captures say
+            goes into the metadata again, indexes that are not there are built, entries are put and
+            leftovers of ten minutes and more removed. What does not decode stays.
+        sample: look only at so many pages, chosen by chance, and not at the indexes.
+        quick: read no bodies.
+    """
+    report = _look(pages, repair=repair, sample=sample, quick=quick)
+    if report.mended or (repair and not report.indexes.is_clean):
+        report.left = _look(pages, repair=False, sample=sample, quick=quick)
+    return report
+
+
+def _look(pages: PageTable, *, repair: bool, sample: int | None, quick: bool) -> PageReport:
+    report = PageReport()
+    mender = Mender(pages) if repair else None
+    bodies = None if quick else BodyChecker(pages.rows.table)
+    for rows in _batches(_rows(pages, sample, _QUICK if quick else _EVERYTHING)):
+        report.pages += len(rows)
+        _check_rows(pages, rows, report, mender, bodies)
+    if bodies is not None:
+        for wrong in bodies.flush():
+            report.add(Difference(*wrong))
+        report.bodies, report.unproven = bodies.bodies, bodies.unproven
+    if sample is None:
+        _check_indexes(pages, report, repair=repair)
+    return report
+
+
+def _check_indexes(pages: PageTable, report: PageReport, *, repair: bool) -> None:
+    for name, what in unbuilt(pages.rows).items():
+        if repair:
+            build_index(pages.rows, pages.keys, name)
+        report.add(Difference(b"", "", f"index {name}: {what}", is_mended=repair))
+    lacking = unbuilt(pages.rows)
+    names = [name for name in pages.rows.indexes if name not in lacking]
+    if names:
+        report.indexes = verify(pages.rows, names=names, repair=repair)
+
+
+def _check_rows(
+    pages: PageTable,
+    rows: Sequence[Row],
+    report: PageReport,
+    mender: Mender | None,
+    bodies: BodyChecker | None,
+) -> None:
+    later = _later_cells(pages, rows) if bodies is not None else {}
+    for row in rows:
+        found = next(_differences(pages, row, later.get(row.key, [])), None)
+        if found is not None:
+            if mender is not None and not found.what.startswith("damaged"):
+                left = mender.mend(row.key, partial(_first_difference, pages, row.key))
+                found = found._replace(what=left or found.what, is_mended=left is None)
+            report.add(found)
+        elif bodies is not None:
+            url = row.values().get(URL, b"").decode("utf-8", "replace")
+            for wrong in bodies.add(row.key, url, history_of(row)):
+                report.add(Difference(*wrong))
+
+
+def _later_cells(pages: PageTable, rows: Sequence[Row]) -> dict[bytes, list[ForeignCell]]:
+    newest: dict[bytes, int] = {}
+    for row in rows:
+        try:
+            notes, _ = split_cells(row)
+        except CorruptData:
+            continue
+        if notes:
+            newest[row.key] = max(notes)[0]
+    return read_later_cells(pages.rows.table, newest) if newest else {}
+
+
+def _first_difference(pages: PageTable, row_key: bytes) -> str | None:
+    """Reads a row again and returns what is wrong with it."""
+    row = pages.rows.table.get(row_key, _EVERYTHING, versions=ALL_VERSIONS)
+    if row is None:
+        return None
+    later = _later_cells(pages, [row]).get(row_key, [])
+    found = next(_differences(pages, row, later), None)
+    return None if found is None else found.what
+
+
+def _differences(pages: PageTable, row: Row, later: Sequence[ForeignCell]) -> Iterator[Difference]:
+    values = row.values()
+    url = values.get(URL, b"").decode("utf-8", "replace")
+    try:
+        notes, foreign = split_cells(row)
+    except CorruptData as error:
+        yield Difference(row.key, url, f"damaged: {error.message}")
+        return
+    for cell in (*foreign, *later):
+        yield Difference(row.key, url, str(cell))
+    if not notes:
+        yield Difference(row.key, url, "it has no captures")
+        return
+    for column in METADATA_COLUMNS:
+        if column not in values:
+            yield Difference(row.key, url, f"{column.decode()} is not there")
+    if not _is_key_of(pages, row.key, url):
+        yield Difference(row.key, url, f"damaged: its URL {url!r:.80} has another key")
+        return
+    for column, expected in decided_columns(notes.values()).items():
+        if values.get(column) != expected:
+            name, is_now = column.decode(), values.get(column)
+            yield Difference(row.key, url, f"{name} is {is_now!r:.60}, not {expected!r:.60}")
+
+
+def _is_key_of(pages: PageTable, row_key: bytes, url: str) -> bool:
+    try:
+        return bool(url) and pages.keys.row_key(url) == row_key
+    except (InvalidUrl, ValueError):
+        return False
+
+
+# Rows
+
+
+def chosen_rows(pages: PageTable, count: int) -> Iterator[bytes]:
+    """Yields the rows of pages chosen by chance, each once: by a hash of their URLs."""
+    seen: set[bytes] = set()
+    for _ in range(count):
+        start = secrets.token_hex(8).encode()
+        if isinstance(pages.keys, SaltedKeys):
+            start = b"%02x:%b" % (secrets.randbelow(256), start)
+        row = next((row for row in _rows_around(pages, start) if row not in seen), None)
+        if row is None:
+            return
+        seen.add(row)
+        yield row
+
+
+def _rows_around(pages: PageTable, start: bytes) -> Iterator[bytes]:
+    """Yields the rows of all pages by the hash of their URLs, from one on and round again."""
+    for scan in (Scan(start=start, batch_rows=1), Scan(stop=start)):
+        for hit in pages.rows.hits(_URL_INDEX, scan):
+            yield hit.row
+
+
+def _rows(pages: PageTable, sample: int | None, columns: tuple[bytes, ...]) -> Iterator[Row]:
+    table = pages.rows.table
+    if sample is None:
+        yield from table.scan(columns=columns, versions=ALL_VERSIONS)
+        return
+    for row_key in chosen_rows(pages, sample):
+        found = table.get(row_key, columns, versions=ALL_VERSIONS)
+        if found is not None:
+            yield found
+
+
+def _batches(rows: Iterator[Row]) -> Iterator[list[Row]]:
+    """Yields rows together, fewer of those that have many captures."""
+    batch: list[Row] = []
+    cells = 0
+    for row in rows:
+        batch.append(row)
+        cells += len(row.raw_cells)
+        if len(batch) >= _BATCH_ROWS or cells >= _BATCH_CELLS:
+            yield batch
+            batch, cells = [], 0
+    if batch:
+        yield batch

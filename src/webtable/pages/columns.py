@@ -1,0 +1,91 @@
+"""The columns of the main table, each defined once.
+
+`webtable.pages.schema` has the families; docs/explain/pages.md says what the cells hold.
+On-disk: changing a name needs a new format version. Frozen by tests/pages/test_columns.py.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "BODY",
+    "BODY_OF",
+    "CANONICAL",
+    "CAPTURE",
+    "CAPTURES_FAMILY",
+    "CHARSET",
+    "DIGEST",
+    "FETCHED",
+    "INLINKS",
+    "INLINKS_AT",
+    "INLINK_COUNT",
+    "LAST_MODIFIED",
+    "LINKS",
+    "LINKS_OF",
+    "LINK_COUNT",
+    "METADATA",
+    "METADATA_COLUMNS",
+    "METADATA_FAMILY",
+    "NEWEST",
+    "OUTLINKS",
+    "PENDING",
+    "REDIRECT",
+    "REVISION",
+    "ROBOTS",
+    "SIZE",
+    "STATUS",
+    "TITLE",
+    "TYPE",
+    "URL",
+]
+
+METADATA_FAMILY, CAPTURES_FAMILY = b"metadata", b"captures"
+
+METADATA = b"metadata:"
+URL = b"metadata:url"
+TITLE = b"metadata:title"
+STATUS = b"metadata:status_code"
+LAST_MODIFIED = b"metadata:last_modified"
+FETCHED = b"metadata:fetched"
+SIZE = b"metadata:size"
+TYPE = b"metadata:type"
+DIGEST = b"metadata:digest"
+CHARSET = b"metadata:charset"
+CANONICAL = b"metadata:canonical"
+REDIRECT = b"metadata:redirect"
+ROBOTS = b"metadata:robots"
+OUTLINKS = b"metadata:outlinks"
+"""How many pages the newest capture links to."""
+METADATA_COLUMNS = (
+    URL,
+    TITLE,
+    STATUS,
+    LAST_MODIFIED,
+    FETCHED,
+    SIZE,
+    TYPE,
+    DIGEST,
+    CHARSET,
+    CANONICAL,
+    REDIRECT,
+    ROBOTS,
+    OUTLINKS,
+)
+"""What the newest capture of a page writes, always all of them; empty: it has no such value."""
+
+NEWEST = b"metadata:held"
+"""The newest capture in short; see `webtable.pages.storing.newest_cell`."""
+REVISION, PENDING = b"metadata:rev", b"metadata:pending"
+"""The cells of the index machinery; see `webtable.index.cells`."""
+
+INLINKS, INLINKS_AT = b"metadata:inlinks", b"metadata:inlinks_at"
+"""How many pages link here, and the revision of the link index that this count is from."""
+INLINK_COUNT = b"inlinks:count"
+"""The same count with its history."""
+
+BODY, BODY_OF = b"content:html", b"content:digest"
+"""The body, and the digest of the captures that have it."""
+LINKS, LINK_COUNT, LINKS_OF = b"outlinks:urls", b"outlinks:count", b"outlinks:digest"
+"""The links of a body, a line a link; how many pages they lead to; the digest of the body."""
+
+CAPTURE = b"captures:"
+"""The first bytes of the column of each capture; see `webtable.pages.storing.cells`."""

@@ -1,0 +1,226 @@
+"""HTTP answers as crawls record them: the head, and the body without its codings.
+
+Real crawls lie about codings: many tools unpack a body and keep the header that names the coding,
+or take chunking off and keep the header. So a coding is taken off where the bytes have it, and
+the bytes are left as they are where they do not. What comes out is limited, whatever goes in; time
+grows with what goes in and comes out.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from functools import lru_cache
+from typing import NamedTuple
+
+from webtable.pages.formats.content_codings import Body, take_off
+
+__all__ = [
+    "Body",
+    "Head",
+    "canonical_link",
+    "dechunked",
+    "decode_body",
+    "http_time",
+    "media_type",
+    "parse_head",
+    "parse_headers",
+]
+
+_MAX_HEAD_BYTES = 64 * 1024
+_MAX_CODINGS = 4
+# Longer ones say nothing, and would fill the caches.
+_MAX_TYPE, _MAX_DATE = 1_000, 100
+_HTTP_DATE = re.compile(r"[A-Z][a-z]{2}, (\d\d) ([A-Z][a-z]{2}) (\d{4}) (\d\d):(\d\d):(\d\d) GMT")
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+
+
+class Head(NamedTuple):
+    """The head of an HTTP answer. `headers` has the last value of a name, in lower case."""
+
+    status: int
+    headers: dict[str, str]
+    length: int
+    """Bytes of the head: where the body begins."""
+
+
+def parse_head(block: bytes) -> Head | None:
+    """Takes the head off an HTTP answer; None where there is none to be read."""
+    if not block.startswith(b"HTTP/"):
+        return None
+    end = block.find(b"\r\n\r\n", 0, _MAX_HEAD_BYTES)
+    length = end + 4
+    if end < 0:
+        # Old crawls have heads with plain line ends, or a head and nothing behind it.
+        end = block.find(b"\n\n", 0, _MAX_HEAD_BYTES)
+        length = end + 2
+        if end < 0:
+            if len(block) > _MAX_HEAD_BYTES:
+                return None
+            end = length = len(block)
+    line, _, rest = block[:end].decode("latin-1").partition("\n")
+    words = line.split(None, 2)
+    if len(words) < 2 or len(words[1]) != 3 or not words[1].isascii() or not words[1].isdigit():
+        return None
+    return Head(int(words[1]), parse_headers(rest), length)
+
+
+def parse_headers(text: str) -> dict[str, str]:
+    """Returns the headers of a text by their names in lower case; the last of a name counts."""
+    headers: dict[str, str] = {}
+    folded: dict[str, list[str]] = {}
+    name = ""
+    for line in text.split("\n"):
+        before, colon, value = line.partition(":")
+        if line[:1] in (" ", "\t"):  # goes on with the line before
+            if name:
+                folded.setdefault(name, [headers[name]]).append(line.strip())
+        elif colon:
+            name = before.strip().lower()
+            headers[name] = value.strip()
+            if folded:
+                folded.pop(name, None)
+    for name, lines in folded.items():
+        headers[name] = " ".join(lines)
+    return headers
+
+
+def canonical_link(header: str) -> str:
+    """Returns the first target of a Link header that has the relation `canonical`, or nothing.
+
+    >>> canonical_link('</a>; rel=next, <https://example.com/b>; rel="canonical"')
+    'https://example.com/b'
+    """
+    # Every search begins where the one before ended: no text makes this slow.
+    start = header.find("<")
+    while start >= 0:
+        end = header.find(">", start)
+        if end < 0:
+            return ""
+        following = header.find("<", end)
+        about = header[end + 1 : following] if following >= 0 else header[end + 1 :]
+        if _is_canonical(about):
+            return header[header.rfind("<", start, end) + 1 : end]
+        start = following
+    return ""
+
+
+def _is_canonical(parameters: str) -> bool:
+    for each in parameters.split(";")[1:]:
+        name, _, value = each.partition("=")
+        if name.strip().lower() == "rel":
+            value = value.strip()
+            value = value[1:].partition('"')[0] if value.startswith('"') else value
+            if "canonical" in value.lower().replace(",", " ").split():
+                return True
+    return False
+
+
+def media_type(value: str) -> tuple[str, str]:
+    """Returns the type and the charset of a Content-Type header.
+
+    >>> media_type('Text/HTML; charset="UTF-8"')
+    ('text/html', 'UTF-8')
+    """
+    return _media_type(value[:_MAX_TYPE])
+
+
+@lru_cache(4096)
+def _media_type(value: str) -> tuple[str, str]:
+    kind, _, rest = value.partition(";")
+    kind = kind.strip().lower()
+    if kind.count("/") != 1 or not kind.isascii() or not kind.isprintable() or len(kind) > 128:
+        kind = ""
+    for part in rest.split(";"):
+        name, _, text = part.partition("=")
+        if name.strip().lower() == "charset":
+            return kind, text.strip().strip("\"'").strip()[:40]
+    return kind, ""
+
+
+def http_time(value: str) -> int | None:
+    """Returns the seconds since 1970 of an HTTP date; None where it is none.
+
+    >>> http_time("Sun, 06 Nov 1994 08:49:37 GMT")
+    784111777
+    """
+    return _http_time(value) if len(value) <= _MAX_DATE else None
+
+
+@lru_cache(4096)
+def _http_time(value: str) -> int | None:
+    usual = _HTTP_DATE.fullmatch(value)
+    try:
+        if usual:
+            day, month, year, hours, minutes, seconds = usual.groups()
+            when = datetime(
+                year=int(year),
+                month=_MONTHS.index(month) + 1,
+                day=int(day),
+                hour=int(hours),
+                minute=int(minutes),
+                second=int(seconds),
+                tzinfo=UTC,
+            )
+        else:
+            when = parsedate_to_datetime(value)
+            # `-0000` and no zone at all come without a zone: HTTP's times are those of UTC.
+            when = when.replace(tzinfo=UTC) if when.tzinfo is None else when
+        since = int(when.timestamp())
+    except (ValueError, TypeError, OverflowError, IndexError):
+        return None
+    return since if since > 0 else None
+
+
+def decode_body(payload: bytes, headers: dict[str, str], limit: int) -> Body:
+    """Takes chunking and content codings off a payload, up to `limit` bytes of body."""
+    if "transfer-encoding" not in headers and "content-encoding" not in headers:
+        return Body(payload if len(payload) <= limit else None)
+    body = dechunked(payload, headers)
+    codings = headers.get("content-encoding", "").lower().replace(",", " ").split()
+    for coding in reversed(codings[:_MAX_CODINGS]):
+        body = take_off(coding, body, limit)
+        if body.content is None:
+            return body
+    return body if len(body.content or b"") <= limit else Body(None, body.is_cut)
+
+
+def dechunked(payload: bytes, headers: dict[str, str]) -> Body:
+    """Returns a payload without the chunks that its headers name, content codings left on."""
+    if "chunked" not in headers.get("transfer-encoding", "").lower():
+        return Body(payload)
+    return Body(*_dechunk(payload))
+
+
+def _dechunk(payload: bytes) -> tuple[bytes, bool]:
+    """Returns the payload without chunking, and whether the last chunk is missing."""
+    parts: list[bytes] = []
+    place = 0
+    while True:
+        end = payload.find(b"\n", place, place + 1024)
+        size = _chunk_size(payload[place:end]) if end >= 0 else None
+        if size is None:
+            # Not chunked at all, unless chunks came before.
+            return (b"".join(parts), True) if parts else (payload, False)
+        if size == 0:
+            return b"".join(parts), False
+        chunk = payload[end + 1 : end + 1 + size]
+        parts.append(chunk)
+        if len(chunk) < size:
+            return b"".join(parts), True
+        place = end + 1 + size
+        if payload[place : place + 2] == b"\r\n":
+            place += 2
+        elif payload[place : place + 1] == b"\n":
+            place += 1
+
+
+def _chunk_size(line: bytes) -> int | None:
+    digits = line.partition(b";")[0].strip()
+    if not 0 < len(digits) <= 8 or not digits.isalnum():  # int() takes signs and underscores
+        return None
+    try:
+        return int(digits, 16)
+    except ValueError:
+        return None

@@ -1,0 +1,106 @@
+"""Digests that records name, checked against what the records hold.
+
+`WARC-Payload-Digest` is a claim. By the standard it is made of the payload without chunking, with
+its content codings; tools also make it of the payload with chunking, or without any coding. A
+claim is right where one of these has it. One that is not must not name a body: two bodies with
+one wrong claim would be taken for the same.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from webtable.pages.captures import payload_digest
+
+__all__ = ["Checked", "body_digest", "checked", "is_digest_of", "named_digest"]
+
+_SHA1 = re.compile(r"[A-Z2-7]{32}")
+_SHA1_HEX = re.compile(r"[0-9a-fA-F]{40}")
+_OTHER = re.compile(r"[a-z0-9-]{2,20}:[A-Za-z0-9+/=_-]{8,200}")
+_KNOWN = {"md5": 16, "sha1": 20, "sha224": 28, "sha256": 32, "sha384": 48, "sha512": 64}
+"""Those that can be checked, and how many bytes they have."""
+# Two bodies with the same MD5 are made in seconds: it can be right, and still name two of them.
+_FORGEABLE = frozenset({"md5"})
+
+
+class Checked(NamedTuple):
+    """What a capture is known by: its digest, and whether the one that it names is wrong."""
+
+    digest: str
+    is_wrong: bool = False
+
+
+def named_digest(text: str) -> str:
+    """Returns a digest as WARC files have it, `sha1:` and base32; empty where it is none."""
+    name, _, value = text.strip().partition(":")
+    name = name.lower()
+    if name != "sha1":
+        return f"{name}:{value}" if _OTHER.fullmatch(f"{name}:{value}") else ""
+    if _SHA1_HEX.fullmatch(value):
+        return f"sha1:{base64.b32encode(bytes.fromhex(value)).decode()}"
+    value = value.upper()
+    return f"sha1:{value}" if _SHA1.fullmatch(value) else ""
+
+
+def checked(claim: str, payload: bytes, other_forms: Iterable[bytes] = ()) -> Checked:
+    """Returns what a payload is known by, given the digest that its record names, or none.
+
+    That is the named one where it is right, else the SHA-1 of the payload. A digest of an algorithm
+    that is not known here is neither right nor wrong.
+
+    Args:
+        claim: as `named_digest` returns it.
+        other_forms: the payload with fewer codings. They are only made where they are needed.
+    """
+    # What nearly every record has: compared as a number, since to write base32 takes longer than
+    # to make the digest.
+    if claim.startswith("sha1:"):
+        sha1 = hashlib.sha1(payload, usedforsecurity=False).digest()
+        if int(claim[5:].translate(_BASE32), 32) == int.from_bytes(sha1, "big"):
+            return Checked(claim)
+    own = payload_digest(payload)
+    if not claim:
+        return Checked(own)
+    name, _, value = claim.partition(":")
+    algorithm = name.replace("-", "")
+    wanted = _raw(value, _KNOWN.get(algorithm, 0))
+    if not wanted:
+        return Checked(own)
+    for form in (payload, *other_forms):
+        if hashlib.new(algorithm, form, usedforsecurity=False).digest() == wanted:
+            return Checked(own if algorithm in _FORGEABLE else claim)
+    return Checked(own, is_wrong=True)
+
+
+def is_digest_of(digest: str, body: bytes) -> bool:
+    """Whether a body has a digest, of whichever algorithm."""
+    return checked(named_digest(digest), body) == (digest, False)
+
+
+def body_digest(body: bytes) -> str:
+    """Returns the SHA-256 of a body, for one that its payload's digest does not tell apart."""
+    return f"sha256:{hashlib.sha256(body).hexdigest()}"
+
+
+def _raw(value: str, size: int) -> bytes:
+    """Returns the bytes of a digest in hexadecimal, base32 or base64; empty where it is none."""
+    try:
+        if not size:
+            return b""
+        if len(value) == 2 * size:
+            return bytes.fromhex(value)
+        bare = value.rstrip("=")
+        if len(bare) == -(-size * 8 // 5):
+            return base64.b32decode(bare.upper() + "=" * (-len(bare) % 8))
+        return base64.b64decode(bare.translate(_URL_SAFE) + "=" * (-len(bare) % 4), validate=True)
+    except (ValueError, binascii.Error):
+        return b""
+
+
+_URL_SAFE = str.maketrans("-_", "+/")
+_BASE32 = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", "0123456789ABCDEFGHIJKLMNOPQRSTUV")

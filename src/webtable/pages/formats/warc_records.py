@@ -1,0 +1,96 @@
+"""Records of WARC files made into captures, whichever reader found them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from webtable.pages.captures import ENDED_PROCESS, Capture, Position, Skipped
+from webtable.pages.formats.responses import (
+    Recorded,
+    Rejected,
+    answer,
+    parse_date,
+    resource,
+    skipped,
+)
+from webtable.pages.formats.wat import capture_of_wat
+
+__all__ = ["WarcRecord", "is_read", "take", "take_none"]
+
+_CAPTURES = frozenset({"response", "resource", "revisit"})
+
+
+class WarcRecord(NamedTuple):
+    """A record: its headers by name in lower case, and its block (see `Recorded`)."""
+
+    headers: Mapping[str, str]
+    block: bytes
+    length: int
+    source: str
+    position: Position
+    more: Callable[[int], bytes] | None = None
+
+
+def is_read(headers: Mapping[str, str]) -> bool:
+    """Whether the block of a record is needed: it is a capture, or what a WAT file says of one."""
+    kind = headers.get("warc-type")
+    return kind in _CAPTURES or (
+        kind == "metadata" and headers.get("content-type", "").startswith("application/json")
+    )
+
+
+def take(record: WarcRecord) -> Capture | Skipped:
+    """Returns the capture of a record, or why there is none. `after` is not filled in."""
+    headers = record.headers
+    kind = headers.get("warc-type", "")
+    recorded = _recorded(record)
+    try:
+        if kind == "response":
+            return answer(recorded)
+        if kind == "revisit":
+            return _revisit(recorded, headers)
+        if kind == "resource":
+            return resource(recorded)
+        if is_read(headers):
+            return capture_of_wat(recorded)
+        raise Rejected("other-type", f"a record of type {kind[:40]!r}")
+    except Rejected as rejected:
+        return skipped(recorded, rejected)
+    except Exception as exc:  # noqa: BLE001  one record must not end a load
+        return skipped(recorded, Rejected("crashed", f"reading it failed: {exc!r:.200}"))
+
+
+def take_none(record: WarcRecord) -> Skipped:
+    """Names a record that ended the process that looked into it."""
+    return skipped(_recorded(record), Rejected("crashed", ENDED_PROCESS))
+
+
+def _recorded(record: WarcRecord) -> Recorded:
+    get = record.headers.get
+    url = get("warc-target-uri", "")
+    return Recorded(
+        # Some writers put brackets around it, as the first standard had them.
+        url[1:-1] if url.startswith("<") and url.endswith(">") else url,
+        get("warc-date", ""),
+        record.block,
+        record.length,
+        record.source,
+        record.position,
+        get("warc-payload-digest", ""),
+        get("warc-record-id", ""),
+        get("content-type", ""),
+        record.more,
+        "warc-truncated" in record.headers,
+    )
+
+
+def _revisit(recorded: Recorded, headers: Mapping[str, str]) -> Capture:
+    date = headers.get("warc-refers-to-date")
+    return answer(
+        recorded,
+        "revisit",
+        refers_to=headers.get("warc-refers-to", ""),
+        refers_to_url=headers.get("warc-refers-to-target-uri", ""),
+        refers_to_fetched=parse_date(date) if date else None,
+    )

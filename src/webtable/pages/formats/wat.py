@@ -1,0 +1,151 @@
+"""WAT files: what Common Crawl and others took out of the captures of a WARC file.
+
+Each record is JSON about one record of the WARC file: its headers, those of HTTP, and of HTML the
+title, the links and the meta elements. There are no bodies, so the captures have none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from webtable.pages.captures import MAX_LINK_BYTES, Capture, Parsed, kept_links
+from webtable.pages.formats.responses import Recorded, Rejected, answer
+from webtable.pages.html.link_resolver import Resolver
+from webtable.pages.html.parser import MAX_ANCHOR, MAX_LINKS, MAX_ROBOTS, MAX_TITLE
+
+__all__ = ["capture_of_wat"]
+
+_LINKING = re.compile(r"(?:A|AREA)@/href", re.IGNORECASE)
+_STATUS = re.compile(r"[1-9][0-9]{2}")
+
+
+def capture_of_wat(recorded: Recorded) -> Capture:
+    """Returns the capture that a record of a WAT file tells of.
+
+    Raises:
+        Rejected: it tells of no capture.
+    """
+    try:
+        envelope = msgspec.json.decode(recorded.block).get("Envelope")
+        header = _object(envelope, "WARC-Header-Metadata")
+    except (msgspec.DecodeError, UnicodeDecodeError, AttributeError, RecursionError) as exc:
+        raise Rejected("bad-record", "the record is not the JSON of a WAT file") from exc
+    kind = str(header.get("WARC-Type", ""))
+    message = _object(envelope, "Payload-Metadata", "HTTP-Response-Metadata")
+    if kind not in ("response", "revisit") or not message:
+        raise Rejected("other-type", f"tells of a record of type {kind[:40]!r}")
+    head = _head(message)
+    length = _number(message.get("Entity-Length"))
+    told = recorded._replace(
+        url=_text(header, "WARC-Target-URI") or recorded.url,
+        date=_text(header, "WARC-Date") or recorded.date,
+        digest=_text(header, "WARC-Payload-Digest") or _text(message, "Entity-Digest"),
+        record_id=_text(header, "WARC-Record-ID") or recorded.record_id,
+        block=head,
+        # There is no body: a length that is not there says so.
+        length=len(head) + length,
+        is_truncated=bool(header.get("WARC-Truncated")),
+    )
+    if kind == "revisit":
+        return answer(told, "revisit")
+    html = _object(message, "HTML-Metadata")
+    capture = answer(told._replace(length=len(head), is_bodiless=True))
+    return msgspec.structs.replace(
+        capture,
+        size=length,
+        parsed=_parsed(html, capture.url) if html else None,
+    )
+
+
+def _head(message: dict[str, Any]) -> bytes:
+    """Returns the head of the HTTP answer, written again as it was."""
+    status = _text(_object(message, "Response-Message"), "Status")
+    if not _STATUS.fullmatch(status):
+        raise Rejected("bad-http", f"{status[:40]!r} is not a status of HTTP")
+    lines = [f"HTTP/1.1 {status} "]
+    for name, value in _object(message, "Headers").items():
+        # The body is not there, and so its codings are not.
+        if name.lower() not in ("transfer-encoding", "content-encoding"):
+            lines.append(f"{name}: {' '.join(str(value).split())}")
+    return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1", "replace")
+
+
+def _parsed(html: dict[str, Any], url: str) -> Parsed:
+    head = _object(html, "Head")
+    base = url
+    if head.get("Base"):
+        base = Resolver(url)(str(head["Base"])) or url
+    resolve = Resolver(base)
+    lines: dict[str, str] = {}
+    hrefs = refused = to_itself = 0
+    room, are_cut = MAX_LINK_BYTES, False
+    for item in _items(html.get("Links")):
+        if not _LINKING.fullmatch(_text(item, "path")):
+            continue
+        hrefs += 1
+        if are_cut:
+            continue
+        target = resolve(_text(item, "url"))
+        if target is None:
+            refused += 1
+        elif target == url:
+            to_itself += 1
+        else:
+            rel = " ".join(_text(item, "rel").lower().split())[:MAX_ANCHOR]
+            anchor = " ".join((_text(item, "text") or _text(item, "alt")).split())[:MAX_ANCHOR]
+            line = f"{target}\t{rel}\t{anchor}"
+            if line not in lines:
+                room -= len(line)
+                are_cut = room < 0 or len(lines) >= MAX_LINKS
+                if not are_cut:
+                    lines[line] = target
+    links, targets, are_too_long = kept_links(lines)
+    return Parsed(
+        title=" ".join(_text(head, "Title").split())[:MAX_TITLE],
+        links=links,
+        targets=targets,
+        canonical=_canonical(head, resolve),
+        robots=", ".join(_robots(head))[:MAX_ROBOTS],
+        hrefs=hrefs,
+        refused=refused,
+        to_itself=to_itself,
+        notes=("links-cut",) if are_cut or are_too_long else (),
+    )
+
+
+def _canonical(head: dict[str, Any], resolve: Resolver) -> str:
+    for item in _items(head.get("Link")):
+        if "canonical" in _text(item, "rel").lower().split():
+            return resolve(_text(item, "url")) or ""
+    return ""
+
+
+def _robots(head: dict[str, Any]) -> Iterator[str]:
+    for item in _items(head.get("Metas")):
+        if _text(item, "name").lower() == "robots" and (content := _text(item, "content")):
+            yield " ".join(content.lower().split())[:MAX_ANCHOR]
+
+
+def _object(value: Any, *names: str) -> dict[str, Any]:
+    """Returns the object at a path of names; empty where there is none."""
+    for name in names:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value if isinstance(value, dict) else {}
+
+
+def _items(value: Any) -> list[dict[str, Any]]:
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+
+
+def _text(values: dict[str, Any], name: str) -> str:
+    value = values.get(name)
+    return str(value) if isinstance(value, str | int) else ""
+
+
+def _number(value: Any) -> int:
+    text = str(value)
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 16 else 0

@@ -1,0 +1,115 @@
+"""Resolving the links of one page: `resolve_url` for many links with one base, faster.
+
+Most links of a crawl are plain: a path of letters and digits, up some directories or from the
+root, or an absolute URL that is canonical as it stands. Those are put together here without
+parsing; everything else goes to `resolve_url`. A property test holds the two equal.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from webtable.errors import InvalidUrl
+from webtable.pages.urls import MAX_URL_BYTES, canonical_url, resolve_url
+
+__all__ = ["Resolver", "canonical"]
+
+_KNOWN_DIRECTORIES = 16
+_KNOWN_LINKS = 20_000
+
+# A segment never begins with a dot (it could be `.` or `..`) and has no percent sign (`%2e` is a
+# dot too). In a query nothing of this is changed.
+_SEGMENT = r"[A-Za-z0-9_~-][A-Za-z0-9_~.-]*"
+_PATH = rf"(?:{_SEGMENT}/)*(?:{_SEGMENT})?"
+_QUERY = r"(?:\?[A-Za-z0-9_~.=&;+%/:,-]*)?"
+_FRAGMENT = r"(?:#[!-~]*)?"
+# Labels that begin with `xn--` are checked, and hosts that end in a number are addresses.
+_HOST = r"(?:(?!xn--)[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}"
+
+_PLAIN = re.compile(
+    rf"(?:(?P<up>(?:\.\./)*)(?P<relative>{_SEGMENT}(?:/{_PATH})?{_QUERY})"
+    rf"|(?P<absolute>https?://{_HOST}/{_PATH}{_QUERY})"
+    rf"|(?P<rooted>/(?!/){_PATH}{_QUERY})){_FRAGMENT}"
+)
+_ABSOLUTE = re.compile(rf"https?://{_HOST}/{_PATH}{_QUERY}")
+
+
+def canonical(url: str) -> str:
+    """Returns what `canonical_url` does; at once where a URL is canonical as it stands.
+
+    Raises:
+        InvalidUrl: it is not an absolute URL of http or https, or too long.
+    """
+    if len(url) < MAX_URL_BYTES and _ABSOLUTE.fullmatch(url):
+        return url
+    return canonical_url(url)
+
+
+class Resolver:
+    """Resolves links as they stand in a page, each different one once.
+
+    `base` is the canonical base URL of the page. `known` has what was resolved already; to look
+    there first is all that a tight loop needs to be faster.
+    """
+
+    def __init__(self, base: str) -> None:
+        path_start = base.index("/", 8)  # behind https://
+        query = base.find("?", path_start)
+        slash = base.rindex("/", path_start, query if query >= 0 else len(base))
+        self._base = base
+        self._directory = base[: slash + 1]
+        self.known = _known_links(self._directory)
+        self._own: dict[str, str | None] = {}
+
+    def __call__(self, href: str) -> str | None:
+        """Returns the canonical URL that a link leads to; None where it leads to no page."""
+        try:
+            return self.known[href]
+        except KeyError:
+            pass
+        try:
+            return self._own[href]
+        except KeyError:
+            pass
+        url: str | None
+        is_short = len(href) + len(self._base) < MAX_URL_BYTES
+        found = _PLAIN.fullmatch(href) if is_short else None
+        if found is None:
+            try:
+                url = resolve_url(href, self._base)
+            except InvalidUrl:
+                url = None
+            # It may depend on more of the base than its directory, as `?q` and `https:` do.
+            self._own[href] = url
+            return url
+        if len(self.known) >= _KNOWN_LINKS:
+            self.known.clear()
+        url = self.known[href] = self._joined(found)
+        return url
+
+    def _joined(self, found: re.Match[str]) -> str:
+        up, relative, absolute, rooted = found.groups()
+        directory = self._directory
+        if relative is not None:
+            if not up:
+                return directory + relative
+            origin_end = directory.index("/", 8)
+            end = len(directory) - 1
+            for _ in range(len(up) // 3):
+                if end == origin_end:
+                    break
+                end = max(directory.rindex("/", 0, end), origin_end)
+            return directory[: end + 1] + relative
+        if absolute is not None:
+            return absolute
+        return directory[: directory.index("/", 8)] + rooted
+
+
+@lru_cache(_KNOWN_DIRECTORIES)
+def _known_links(directory: str) -> dict[str, str | None]:  # noqa: ARG001 - the cache's key
+    """Returns what the links of a directory's pages were resolved to so far.
+
+    The pages of a directory have most of their links in common, and follow one another in crawls.
+    """
+    return {}

@@ -1,0 +1,1 @@
+"""Loading crawls: files read by worker processes, in batches, and where a stopped load goes on."""

@@ -1,0 +1,240 @@
+"""Loading crawls: files in, pages stored, and a report of everything that was not.
+
+Files are read and parsed by worker processes with limited memory; this one stores. In an embedded
+store each batch is one commit, with the position in its file, so that a load that was killed goes
+on exactly there; on a cluster the position is written behind the batch, and some captures may be
+stored twice, which changes nothing. A file of which something could not be read gets no position
+behind that. Positions are forgotten when all files are done: to load a file again reads it again.
+"""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+
+import msgspec
+
+from webtable.errors import WebTableError
+from webtable.pages import schema
+from webtable.pages.captures import Position, Skipped
+from webtable.pages.loading import batches
+from webtable.pages.loading.batches import Batch, Taken
+from webtable.pages.loading.distinct_count import Distinct
+from webtable.pages.loading.file_positions import Positions
+from webtable.pages.loading.workers import Workers, task_of
+from webtable.pages.page import NewCapture, Outcome
+from webtable.pages.schema import SETTINGS_TABLE
+from webtable.pages.table import PageTable
+from webtable.store.mutation import Mutation
+
+__all__ = ["UNREAD_REASONS", "LoadReport", "Loader"]
+
+UNREAD_REASONS = frozenset(
+    {"bad-record", "crashed", "damaged", "garbage", "not-a-crawl", "truncated", "wrong-length"}
+)
+"""Why a part of a file could not be read; other reasons are about what a record says."""
+_RARELY = 100_000
+_MANY_KNOWN = 0.25
+
+
+class LoadReport(msgspec.Struct):
+    """What a load did.
+
+    Attributes:
+        records: everything that the files held.
+        captures: those that were stored, or were there already; the outcomes add up to it.
+        hidden: of those, the ones that no read shows: their rows were deleted by hand on a cluster.
+        pages: distinct URLs among them.
+        skipped: how many records were not stored, by reason.
+        expired: captures whose body is older than the store keeps bodies.
+        links: on the pages that were read.
+        links_cut: captures that were stored, but without all their links: there are too many.
+        wrong_digests: captures that name a digest that their payload does not have.
+        failed: files that were not read to their end, with the reason.
+        unread: files that were, but of which some parts could not be read; how many, by reason.
+    """
+
+    records: int = 0
+    captures: int = 0
+    new: int = 0
+    changed: int = 0
+    unchanged: int = 0
+    older: int = 0
+    hidden: int = 0
+    pages: int = 0
+    skipped: Counter[str] = msgspec.field(default_factory=Counter)
+    expired: int = 0
+    links: int = 0
+    wrong_digests: int = 0
+    links_cut: int = 0
+    seconds: float = 0.0
+    pages_per_second: float = 0.0
+    failed: dict[str, str] = {}
+    unread: dict[str, Counter[str]] = {}
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all of every file was read."""
+        return not self.failed and not self.unread
+
+    def took(self, seconds: float) -> None:
+        """Notes how long it took so far."""
+        self.seconds = seconds
+        self.pages_per_second = self.captures / seconds if seconds else 0.0
+
+
+class Loader:
+    """Loads files into a store of pages.
+
+    Args:
+        workers: processes that read and parse, at least one. Each may have 1 GB of memory.
+        on_skipped: is told of every record that is not stored, or not in full, and why.
+        on_progress: is told after each batch: the file, and where in it all before is stored.
+    """
+
+    def __init__(
+        self,
+        pages: PageTable,
+        *,
+        workers: int = 1,
+        on_skipped: Callable[[Skipped], None] | None = None,
+        on_progress: Callable[[str, Position], None] | None = None,
+    ) -> None:
+        self._pages = pages
+        self._workers = workers
+        self._on_skipped = on_skipped or (lambda _: None)
+        self._on_progress = on_progress or (lambda _, __: None)
+        self._settings = pages.store.table(SETTINGS_TABLE)
+        family = pages.store.describe_table(schema.TABLE).family(schema.CONTENT)
+        self._ttl = None if family is None else family.ttl_seconds
+        self._seen = Distinct()
+        self._positions = Positions(self._settings)
+        self._readers: Workers
+        self._paths: dict[str, str] = {}
+        self.report = LoadReport()
+
+    def load(self, paths: Sequence[str]) -> LoadReport:
+        """Loads files, `-` for the standard input; goes on where an earlier load was cut off.
+
+        A file that cannot be read is in the report, and the others are loaded all the same.
+
+        Raises:
+            RetryableError, StorageError: the store failed. What was loaded until then is stored.
+        """
+        # Captures and cells are many small values without cycles: to look through them again and
+        # again would take a tenth of the time.
+        thresholds = gc.get_threshold()
+        gc.set_threshold(_RARELY, *thresholds[1:])
+        try:
+            return self._load(paths)
+        finally:
+            gc.set_threshold(*thresholds)
+
+    def _load(self, paths: Sequence[str]) -> LoadReport:
+        began = time.monotonic()
+        report, hook = self.report, self._pages.hook
+        tasks = [
+            task_of(path, self._positions.start_of(path), batches.BATCH_CAPTURES) for path in paths
+        ]
+        # Positions know files by their paths, batches by what can be shown of these.
+        self._paths = {task.path: path for task, path in zip(tasks, paths, strict=True)}
+        with Workers(tasks, self._workers, self._pages.take_offered) as workers:
+            self._readers = workers
+            self._store_all(workers.batches(), began)
+        if hook is not None:
+            hook.settle(is_last=True)
+            report.took(time.monotonic() - began)
+        self._positions.forget_finished()
+        return report
+
+    def _store_all(self, found: Iterable[Batch], began: float) -> None:
+        report, hook = self.report, self._pages.hook
+        for batch in found:
+            self._store(batch)
+            if hook is not None:
+                hook.settle(is_last=False)
+            report.pages = len(self._seen)
+            report.took(time.monotonic() - began)
+            self._on_progress(batch.path, batch.after)
+
+    # Batches
+
+    def _position(self, batch: Batch) -> list[Mutation]:
+        """Returns what to write so that the next load goes on behind a batch; maybe nothing."""
+        self._note_unread(batch)
+        path = self._paths[batch.path]
+        if batch.error is not None:
+            return []
+        if batch.is_last:
+            self._positions.finish(path)
+        if batch.path in self.report.unread:
+            return []
+        put = self._positions.put(path, batch.after)
+        return [] if put is None else [put]
+
+    def _note_unread(self, batch: Batch) -> None:
+        for skipped in batch.skipped:
+            if skipped.reason in UNREAD_REASONS:
+                self.report.unread.setdefault(batch.path, Counter())[skipped.reason] += 1
+
+    def _store(self, batch: Batch) -> None:
+        report = self.report
+        position = [(SETTINGS_TABLE, mutation) for mutation in self._position(batch)]
+        is_atomic = self._pages.store.capabilities.atomic_commits
+        if batch.captures:
+            also = position if is_atomic else []
+            outcomes = self._pages.try_captures(batch.captures, also=also)
+            self._count(batch.path, batch.captures, outcomes)
+            # What is known already need not be parsed: from now on it is asked for first.
+            known = outcomes.count("unchanged")
+            if known >= _MANY_KNOWN * len(outcomes):
+                self._readers.ask_for_offers(batch.path)
+        if position and not (is_atomic and batch.captures):
+            self._settings.mutate(position[0][1].row, [position[0][1]])
+        for skipped in batch.skipped:
+            report.skipped[skipped.reason] += 1
+            self._on_skipped(skipped)
+        self._count_taken(batch.taken)
+        report.wrong_digests += batch.wrong_digests
+        report.records += len(batch.captures) + len(batch.taken) + len(batch.skipped)
+        if batch.error is not None:
+            report.failed[batch.path] = "; ".join(filter(None, batch.error))
+
+    def _count(
+        self,
+        path: str,
+        captures: Sequence[NewCapture],
+        outcomes: Sequence[Outcome | WebTableError],
+    ) -> None:
+        report = self.report
+        oldest = time.time() - self._ttl if self._ttl is not None else 0
+        for capture, outcome in zip(captures, outcomes, strict=True):
+            if isinstance(outcome, WebTableError):
+                report.skipped["refused"] += 1
+                self._on_skipped(_named("refused", str(outcome), path, capture))
+                continue
+            report.captures += 1
+            setattr(report, outcome, getattr(report, outcome) + 1)
+            self._seen.add(capture.url)
+            if capture.info is not None:
+                report.links += capture.info.link_count
+                if capture.info.links_cut:
+                    report.links_cut += 1
+                    why = f"the page is stored with the first {capture.info.link_count:,} targets"
+                    self._on_skipped(_named("links-cut", why, path, capture))
+            if capture.body is not None and capture.note.time < oldest:
+                report.expired += 1
+
+    def _count_taken(self, taken: Sequence[Taken]) -> None:
+        report = self.report
+        report.captures += len(taken)
+        report.unchanged += len(taken)
+        for url, links in taken:
+            self._seen.add(url)
+            report.links += links
+
+
+def _named(reason: str, why: str, path: str, capture: NewCapture) -> Skipped:
+    return Skipped(reason, why, capture.url, source=path, position=capture.position)

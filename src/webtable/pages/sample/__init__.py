@@ -1,0 +1,1 @@
+"""A small, made-up crawl to try things with."""

@@ -1,0 +1,247 @@
+"""The captures of one page and their versions, indexed: one capture more costs the same for all.
+
+A page may have very many captures. What is asked of them (the newest, which version holds at a
+second, which wait for a body) is answered without looking through them; the indexes are made at
+the first question, and kept up to date from then on. `Histories` remembers the longest histories
+between two batches, so that they are not read again for each.
+"""
+
+from __future__ import annotations
+
+import bisect
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from webtable.index.table import Change
+from webtable.pages.columns import BODY_OF, CAPTURE, CAPTURES_FAMILY, LINKS_OF
+from webtable.pages.storing.cells import decode_body_of, decode_note
+from webtable.pages.storing.history import CaptureNote, Versions, counting, run_start
+from webtable.store.model import Row
+from webtable.store.mutation import Mutation, Put
+from webtable.store.scan import ALL_VERSIONS
+from webtable.store.table import Table
+
+__all__ = ["HISTORY", "Decided", "Histories", "RowHistory", "history_of", "read_history"]
+
+HISTORY = (CAPTURES_FAMILY, BODY_OF, LINKS_OF)
+"""What is read of a row for its history."""
+
+_MANY_NOTES = 64
+"""Fewer are read again more quickly than they would be remembered."""
+_MAX_NOTES = 200_000
+"""Of all histories that are remembered: about 100 MB."""
+
+
+class RowHistory:
+    """The captures of a page, and from when on which version of body and links holds.
+
+    Attributes:
+        notes: by time and digest. Change them by `add` only.
+    """
+
+    __slots__ = ("_counted", "_first", "_since", "_sizes", "_waiting", "bodies", "links", "notes")
+
+    def __init__(
+        self,
+        notes: Mapping[tuple[int, str], CaptureNote] | None = None,
+        bodies: Mapping[int, str] | None = None,
+        links: Mapping[int, str] | None = None,
+    ) -> None:
+        self.notes = dict(notes or {})
+        self.bodies = Versions(bodies)
+        self.links = Versions(links)
+        self._counted: list[CaptureNote] | None = None
+        self._since: int | None = None
+        self._waiting: dict[str, set[int]] = {}
+        self._first: dict[str, CaptureNote] = {}
+        self._sizes: dict[str, set[int]] = {}
+
+    @property
+    def counted(self) -> list[CaptureNote]:
+        """The captures that count, one a second, in the order of time. Not to be changed."""
+        if self._counted is None:
+            self._counted = counting(self.notes.values())
+            for note in self.notes.values():
+                self._index(note)
+        return self._counted
+
+    @property
+    def newest(self) -> CaptureNote | None:
+        """The capture with the greatest time and digest."""
+        counted = self.counted
+        return counted[-1] if counted else None
+
+    @property
+    def since(self) -> int:
+        """When the run of the newest capture's digest began; there must be a capture."""
+        if self._since is None:
+            self._since = run_start(self.counted)
+        return self._since
+
+    @property
+    def waits(self) -> bool:
+        """Whether some capture waits for its body."""
+        return bool(self.counted and self._waiting)
+
+    def waiting(self, digest: str) -> Iterable[int]:
+        """Returns the times of the captures that wait for the body of a digest."""
+        return self._waiting.get(digest, ()) if self.counted else ()
+
+    def first(self, digest: str) -> CaptureNote | None:
+        """Returns the first capture of a digest that is no revisit."""
+        return self._first.get(digest) if self.counted else None
+
+    def sizes(self, digest: str) -> set[int]:
+        """Returns the sizes of the bodies that came with a digest: one, but for forgeries."""
+        return self._sizes.get(digest, set()) if self.counted else set()
+
+    def counts(self, note: CaptureNote) -> bool:
+        """Whether a capture is the one of its second that counts."""
+        counted = self.counted
+        at = bisect.bisect_left(counted, note.time, key=_time)
+        return at < len(counted) and counted[at] == note
+
+    def add(self, note: CaptureNote) -> None:
+        """Adds a capture, or puts it in the place of the one with its time and digest."""
+        counted = self.counted
+        self.notes[note.time, note.digest] = note
+        self._index(note)
+        at = bisect.bisect_left(counted, note.time, key=_time)
+        if at < len(counted) and counted[at].time == note.time:
+            if note.digest >= counted[at].digest:
+                if note.digest != counted[at].digest:
+                    self._since = None
+                counted[at] = note
+            return
+        counted.insert(at, note)
+        if self._since is not None:
+            self._move_since(at)
+
+    def _move_since(self, at: int) -> None:
+        """Moves the beginning of the newest run for a capture that was put in at a place."""
+        counted = self._counted
+        assert counted is not None
+        assert self._since is not None
+        note, newest = counted[at], counted[-1]
+        if at == len(counted) - 1:
+            is_same = at > 0 and counted[at - 1].digest == note.digest
+            self._since = self._since if is_same else note.time
+        elif note.digest != newest.digest:
+            if note.time > self._since:
+                self._since = counted[at + 1].time
+        elif counted[at + 1].time == self._since:
+            self._since = note.time
+
+    def _index(self, note: CaptureNote) -> None:
+        time, digest = note.time, note.digest
+        if note.waits_for_body:
+            self._waiting.setdefault(digest, set()).add(time)
+        else:
+            self._sizes.setdefault(digest, set()).add(note.size)
+            times = self._waiting.get(digest)
+            if times is not None:
+                times.discard(time)
+                if not times:
+                    del self._waiting[digest]
+        if not note.is_revisit:
+            first = self._first.get(digest)
+            if first is None or time <= first.time:
+                self._first[digest] = note
+
+    def apply(self, mutations: Iterable[Mutation]) -> None:
+        """Takes in what was written to the row."""
+        for put in mutations:
+            if not isinstance(put, Put) or put.timestamp is None:
+                continue
+            time = put.timestamp // 1000
+            for column, value in put.values.items():
+                if column.startswith(CAPTURE):
+                    self.add(decode_note(column[len(CAPTURE) :], value))
+                elif column == BODY_OF:
+                    self.bodies.put(time, decode_body_of(value).digest)
+                elif column == LINKS_OF:
+                    self.links.put(time, value.decode())
+
+
+def _time(note: CaptureNote) -> int:
+    return note.time
+
+
+def read_history(table: Table, row: bytes) -> RowHistory:
+    """Reads the captures of a page, and which versions it has, without any body."""
+    return history_of(table.get(row, HISTORY, versions=ALL_VERSIONS))
+
+
+def history_of(found: Row | None) -> RowHistory:
+    """Returns the history in a row that was read with it."""
+    notes: dict[tuple[int, str], CaptureNote] = {}
+    bodies: dict[int, str] = {}
+    links: dict[int, str] = {}
+    for column, timestamp, value, _ in () if found is None else found.raw_cells:
+        if column == BODY_OF:
+            bodies[timestamp // 1000] = decode_body_of(value).digest
+        elif column == LINKS_OF:
+            links[timestamp // 1000] = value.decode()
+        elif column.startswith(CAPTURE):
+            note = decode_note(column[len(CAPTURE) :], value)
+            notes[note.time, note.digest] = note
+    return RowHistory(notes, bodies, links)
+
+
+class Decided(NamedTuple):
+    """What an attempt to write a row decided, at which revision of it.
+
+    `history` is the row's as far as it was read: with the captures of the change, perhaps, and
+    without its versions.
+    """
+
+    revision: int
+    history: RowHistory | None
+    change: Change | None
+
+
+class Histories:
+    """Long histories, remembered with the revision of the row that has them.
+
+    Whoever takes one has it alone: it is not there for others until it is kept again.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._known: OrderedDict[bytes, tuple[int, RowHistory]] = OrderedDict()
+        self._notes = 0
+
+    def take(self, row: bytes, revision: int) -> RowHistory | None:
+        """Returns the history of a row at a revision; None where it is not remembered."""
+        if row not in self._known:
+            return None
+        with self._lock:
+            found = self._known.pop(row, None)
+            if found is None:
+                return None
+            self._notes -= len(found[1].notes)
+        return found[1] if found[0] == revision else None
+
+    def follow(self, row: bytes, decided: Decided, revision: int | None) -> None:
+        """Takes in what was written to a row; `revision` is the new one, None: there is none."""
+        history = decided.history or self.take(row, decided.revision)
+        if history is None or len(history.notes) < _MANY_NOTES:
+            return
+        if decided.change is not None:
+            history.apply(decided.change.more)
+        self.keep(row, decided.revision if revision is None else revision, history)
+
+    def keep(self, row: bytes, revision: int, history: RowHistory) -> None:
+        """Remembers a history, if it is long."""
+        size = len(history.notes)
+        if not _MANY_NOTES <= size <= _MAX_NOTES:
+            return
+        with self._lock:
+            _, before = self._known.pop(row, (0, None))
+            self._notes += size - (len(before.notes) if before is not None else 0)
+            self._known[row] = revision, history
+            while self._notes > _MAX_NOTES:
+                _, (_, dropped) = self._known.popitem(last=False)
+                self._notes -= len(dropped.notes)

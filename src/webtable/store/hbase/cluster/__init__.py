@@ -1,0 +1,1 @@
+"""The cluster: where its master, its servers and its regions are, and calls that find them."""

@@ -1,0 +1,421 @@
+"""A cluster as a client sees it: its connections, its regions, its master, and calls to them.
+
+A call finds its server, is sent, and is sent again as `retry` says until its time is up. What
+leaves this class is an answer or an error of `webtable.errors`.
+"""
+
+from __future__ import annotations
+
+import itertools
+import secrets
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Generic, NamedTuple, TypeVar
+
+from google.protobuf.message import Message
+
+from webtable.errors import StoreClosed
+from webtable.store.hbase.cluster.meta import MetaTable, Place
+from webtable.store.hbase.cluster.region_cache import RegionCache
+from webtable.store.hbase.cluster.registry import MastersRegistry, Registry, ZooKeeperRegistry
+from webtable.store.hbase.cluster.table_names import Names
+from webtable.store.hbase.location import Location
+from webtable.store.hbase.proto import base_pb2
+from webtable.store.hbase.retry import (
+    Attempts,
+    Deadline,
+    Remedy,
+    attempt_seconds,
+    forgotten,
+    is_untouched,
+    remedy_for,
+)
+from webtable.store.hbase.wire.auth import identify
+from webtable.store.hbase.wire.connection import Answer, Connection
+from webtable.store.hbase.wire.errors import (
+    AsBytes,
+    CallTimedOut,
+    ConnectFailed,
+    Response,
+    RpcError,
+    Server,
+)
+from webtable.store.hbase.wire.messages import answered_row, region_field, sized
+from webtable.store.hbase.wire.tls import make_context
+from webtable.store.model import Row
+
+__all__ = ["ADMIN", "CLIENT", "HBCK", "Cluster", "Connections", "RegionCall", "address_region"]
+
+M = TypeVar("M", bound=Response)
+T = TypeVar("T")
+
+CLIENT = "ClientService"
+ADMIN = "AdminService"
+MASTER = "MasterService"
+HBCK = "HbckService"
+CLIENT_META = "ClientMetaService"
+CONNECT_SECONDS = 10.0
+_BY_NAME = base_pb2.RegionSpecifier.REGION_NAME
+
+
+class RegionCall(NamedTuple, Generic[M]):
+    """A call to whichever server has a row.
+
+    Attributes:
+        table: the table's full name.
+        request: a message, whose `region` is filled in; or bytes, to go after the region's field.
+        kind: what reads the response.
+        after: where it is not None, region and request are the one action of a batch, and this
+            is what follows it.
+        once: whether it carries a nonce: a server that may have done it already must be the one
+            that is asked again.
+    """
+
+    table: bytes
+    row: bytes
+    method: str
+    request: Message | bytes
+    kind: type[M]
+    cells: bytes = b""
+    service: str = CLIENT
+    after: bytes | None = None
+    once: bool = False
+
+
+class Connections:
+    """One connection for each server and service, made when it is first asked for."""
+
+    def __init__(self, location: Location) -> None:
+        self._location = location
+        self._identity = identify(location.auth)
+        if location.tls is not None:
+            self._identity = self._identity._replace(encryption=make_context(location.tls))
+        self._open: dict[tuple[Server, str], Connection] = {}
+        self._connecting: dict[tuple[Server, str], threading.Lock] = {}
+        self._failures: dict[Server, tuple[float, ConnectFailed]] = {}
+        self._changing = threading.Lock()
+        self._is_closed = False
+
+    def known(self, server: Server, service: str) -> Connection | None:
+        """Returns the connection that is open; None where there is none."""
+        connection = self._open.get((server, service))
+        return connection if connection is not None and connection.is_open else None
+
+    def to(self, server: Server, service: str, timeout: float) -> Connection:
+        """Returns an open connection. To make one may take all of the time.
+
+        Raises:
+            ConnectFailed: the server does not answer.
+            StoreClosed: the store was closed.
+        """
+        return self.known(server, service) or self._connect(server, service, timeout)
+
+    def _connect(self, server: Server, service: str, timeout: float) -> Connection:
+        asked_at = time.monotonic()
+        key = (server, service)
+        with self._changing:
+            lock = self._connecting.setdefault(key, threading.Lock())
+        with turn(lock, timeout, server):
+            if self._is_closed:
+                raise StoreClosed(self._location.text)
+            connection = self.known(server, service)
+            if connection is not None:
+                return connection
+            failed_at, failure = self._failures.get(server, (0.0, None))
+            if failure is not None and failed_at >= asked_at:
+                raise failure.again()  # who waited for the same attempt need not make its own
+            address = self._location.address_of(server)
+            limit = min(asked_at + timeout - time.monotonic(), CONNECT_SECONDS)
+            try:
+                spins = self._location.spins
+                connection = Connection(
+                    server, service, self._identity, address, limit, spins=spins
+                )
+            except ConnectFailed as exc:
+                self._failures[server] = (time.monotonic(), exc)
+                raise
+            with self._changing:
+                self._open[key] = connection
+                if not self._is_closed:
+                    return connection
+        connection.close()
+        raise StoreClosed(self._location.text)
+
+    def close(self) -> None:
+        """Closes all connections; calls under way fail."""
+        with self._changing:
+            self._is_closed = True
+            connections = list(self._open.values())
+        for connection in connections:
+            connection.close()
+
+    def check_open(self) -> None:
+        """Makes sure that the store was not closed.
+
+        Raises:
+            StoreClosed: it was.
+        """
+        if self._is_closed:
+            raise StoreClosed(self._location.text)
+
+
+class Cluster:
+    """The servers of one cluster. Safe to use from many threads."""
+
+    def __init__(self, location: Location) -> None:
+        self.location = location
+        self.names = Names(location.namespace)
+        self.connections = Connections(location)
+        # Together they are unlike those of any other client; 0 would mean that there is none.
+        self.nonce_group = secrets.randbits(63) | 1
+        self._nonces = itertools.count(1)
+        self.meta = MetaTable(self._call_meta)
+        self.regions = RegionCache(self.meta, self.names)
+        self._registry: Registry = (
+            ZooKeeperRegistry(location)
+            if location.by_zookeeper
+            else MastersRegistry(location, self._to_registry)
+        )
+        self._asking = threading.Lock()
+        self._workers: set[threading.Thread] = set()
+        self._attempt_seconds = attempt_seconds(location.timeout_seconds)
+        self._meta_server: Server | None = None
+        self._master: Server | None = None
+
+    def connect(self) -> None:
+        """Makes sure that the cluster answers.
+
+        Raises:
+            ServerUnavailable: it does not.
+        """
+        attempts = self.attempts()
+        while True:
+            try:
+                self.meta.table_state(b"hbase:namespace", attempts.deadline)
+                return
+            except RpcError as exc:
+                attempts.failed(exc)
+
+    def attempts(
+        self, table: str = "", factor: float = 1, *, started: float | None = None
+    ) -> Attempts:
+        """Returns the bookkeeping for an operation.
+
+        Args:
+            factor: stretches its time.
+            started: when it began, on the clock of `time.monotonic`; None means now.
+        """
+        self.connections.check_open()
+        seconds = self.location.timeout_seconds * factor
+        return Attempts(seconds, table, self._is_down, started)
+
+    def nonce(self) -> int:
+        """Returns a number by which a server knows a call that is sent again."""
+        return next(self._nonces)
+
+    def call_region(
+        self, call: RegionCall[M], read: Callable[[Answer[M], Server], T], attempts: Attempts
+    ) -> T:
+        """Calls the server that has a row, wherever it may go meanwhile.
+
+        Args:
+            read: makes of the answer, which a server gave, what is returned. It raises an
+                `RpcError` where there is one inside, or the answer is not one to this call.
+
+        Raises:
+            WebTableError: it could not be done.
+        """
+        deadline = attempts.deadline
+        lost: Place | None = None
+        while True:
+            place: Place | None = None
+            try:
+                place = self.regions.locate(call.table, call.row, deadline)
+                if call.once and lost is not None and lost.process != place.process:
+                    raise forgotten(call.row, attempts.table)
+                connection = self.connections.to(place.server, call.service, deadline.attempt())
+                request = _addressed(call, place)
+                timeout = deadline.attempt()  # to connect may have taken most of it
+                answer = connection.call(call.method, request, call.kind, timeout, call.cells)
+                return read(answer, place.server)
+            except RpcError as exc:
+                if place is not None and not is_untouched(exc):
+                    lost = place
+                self.recover(place, exc, attempts)
+
+    def get_row(self, table: str, row: bytes, message: bytes) -> Row | None:
+        """Reads a row from the server that has it, wherever it may go meanwhile.
+
+        Args:
+            message: the get, as `messages.get_bytes` makes it.
+
+        Raises:
+            WebTableError: it could not be done.
+        """
+        full = self.names.full(table)
+        place = self.regions.known(full, row)
+        connection = None if place is None else self.connections.known(place.server, CLIENT)
+        if place is None or connection is None:
+            attempts = self.attempts(table)
+        else:
+            # Most gets need no more than this; the bookkeeping begins where one fails.
+            started = time.monotonic()
+            try:
+                return connection.get(place.name, message, self._attempt_seconds)
+            except RpcError as exc:
+                attempts = self.attempts(table, started=started)
+                self.recover(place, exc, attempts)
+        call = RegionCall(full, row, "Get", sized(b"\x12", message), AsBytes)
+
+        def read(answer: Answer[AsBytes], _: Server) -> Row | None:
+            return answered_row(answer.message, answer.frame, answer.block_at)
+
+        return self.call_region(call, read, attempts)
+
+    def recover(self, place: Place | None, error: RpcError, attempts: Attempts) -> Remedy:
+        """Does what the failure of a call to a region asks for, and waits where it says so.
+
+        Raises:
+            WebTableError: there is no remedy, or no time left for it.
+        """
+        if place is not None and error.server is None:
+            error.server = place.server  # who reads an answer does not know whose it is
+        remedy = attempts.failed(error, on_the_way=place is None)
+        if remedy is Remedy.RELOCATE and place is not None:
+            self.regions.failed(place, error, attempts.deadline)
+        return remedy
+
+    def call_master(
+        self,
+        method: str,
+        request: Message,
+        kind: type[M],
+        attempts: Attempts,
+        *,
+        service: str = MASTER,
+    ) -> M:
+        """Calls the master that is in charge, whoever that is by then.
+
+        Raises:
+            WebTableError: it could not be done.
+        """
+        while True:
+            try:
+                return self.call_this_master(
+                    method, request, kind, attempts.deadline, service=service
+                )
+            except RpcError as exc:
+                attempts.failed(exc)
+
+    def call_this_master(
+        self,
+        method: str,
+        request: Message,
+        kind: type[M],
+        deadline: Deadline,
+        *,
+        service: str = MASTER,
+    ) -> M:
+        """Calls the master that is in charge, once.
+
+        Raises:
+            RpcError: it did not work; where the master may have changed, it is forgotten.
+        """
+        master = self._master
+        try:
+            if master is None:
+                with turn(self._asking, deadline.attempt(), None):
+                    master = self._master or self._registry.active_master(deadline.attempt())
+                    self._master = master
+            connection = self.connections.to(master, service, deadline.attempt())
+            return connection.call(method, request, kind, deadline.attempt()).message
+        except RpcError as exc:
+            if remedy_for(exc) is Remedy.RELOCATE and self._master == master:
+                self._master = None
+            raise
+
+    def in_background(self, work: Callable[[], None]) -> None:
+        """Does some tidying up in a thread."""
+
+        def run() -> None:
+            try:
+                work()
+            finally:
+                self._workers.discard(threading.current_thread())
+
+        worker = threading.Thread(target=run, name="webtable-hbase-tidy", daemon=True)
+        self._workers.add(worker)
+        try:
+            worker.start()
+        except RuntimeError:  # the interpreter is about to end
+            self._workers.discard(worker)
+
+    def finish_background(self) -> None:
+        """Waits a moment until what goes on in the background is done."""
+        for worker in list(self._workers):
+            worker.join(timeout=1)
+
+    def close(self) -> None:
+        """Closes all connections; calls under way fail."""
+        self.finish_background()
+        self.connections.close()
+
+    def _call_meta(
+        self, method: str, request: Message, kind: type[M], deadline: Deadline
+    ) -> tuple[Answer[M], Server]:
+        server = self._meta_server
+        try:
+            if server is None:
+                with turn(self._asking, deadline.attempt(), None):
+                    server = self._meta_server or self._registry.meta_server(deadline.attempt())
+                    self._meta_server = server
+            connection = self.connections.to(server, CLIENT, deadline.attempt())
+            return connection.call(method, request, kind, deadline.attempt()), server
+        except RpcError:
+            if self._meta_server == server:
+                self._meta_server = None
+            raise
+
+    def _to_registry(self, server: Server, timeout: float) -> Connection:
+        return self.connections.to(server, CLIENT_META, timeout)
+
+    def _is_down(self) -> bool:
+        try:
+            master = self._registry.active_master(2.0)
+            self.connections.to(master, MASTER, 2.0)
+        except RpcError:
+            return True
+        return False
+
+
+@contextmanager
+def turn(lock: threading.Lock, timeout: float, server: Server | None) -> Iterator[None]:
+    """Waits for a lock, for who wants the same answer from somewhere slow, but not for ever.
+
+    Raises:
+        CallTimedOut: it did not come free in time.
+    """
+    if not lock.acquire(timeout=max(timeout, 0)):
+        where = server or "the registry"
+        raise CallTimedOut(f"{where} did not answer within {timeout:.1f} s", server)
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _addressed(call: RegionCall[M], place: Place) -> Message | bytes:
+    if not isinstance(call.request, bytes):
+        address_region(call.request, place)
+        return call.request
+    body = region_field(place.name) + call.request
+    return body if call.after is None else sized(b"\x0a", body) + call.after
+
+
+def address_region(request: Message, place: Place) -> None:
+    """Fills in which region a request is for."""
+    region: base_pb2.RegionSpecifier = request.region  # type: ignore[attr-defined]
+    region.type = _BY_NAME
+    region.value = place.name

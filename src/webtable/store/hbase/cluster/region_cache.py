@@ -1,0 +1,196 @@
+"""Which server has which row: a cache of the meta table, table by table.
+
+A cached place may be out of date at any time: a server says so, or no longer answers, and the
+place is dropped here and looked up again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import threading
+from bisect import bisect_left, bisect_right
+
+from webtable.errors import TableDisabled, TableNotFound
+from webtable.store.hbase.cluster.meta import MetaTable, Place
+from webtable.store.hbase.cluster.table_names import Names
+from webtable.store.hbase.proto import base_pb2
+from webtable.store.hbase.retry import Deadline
+from webtable.store.hbase.wire.errors import RemoteError, RpcError, Server
+
+__all__ = ["RegionCache"]
+
+_FIRST_LOOKUP_REGIONS = 200
+_MOVED = re.compile(r"hostname=(\S{1,255}) port=(\d{1,5})(?: startCode=(\d{1,19}))?")
+_DISABLED = (base_pb2.TableState.DISABLED, base_pb2.TableState.DISABLING)
+
+
+class _Places:
+    """The known places of one table, by start key. Never changed, only replaced."""
+
+    __slots__ = ("places", "starts")
+
+    def __init__(self, places: list[Place]) -> None:
+        self.places = places
+        self.starts = [place.start for place in places]
+
+    def find(self, row: bytes) -> Place | None:
+        at = bisect_right(self.starts, row) - 1
+        if at < 0:
+            return None
+        place = self.places[at]
+        return place if not place.stop or row < place.stop else None
+
+    def find_before(self, row: bytes) -> Place | None:
+        at = (bisect_left(self.starts, row) if row else len(self.starts)) - 1
+        return self.places[at] if at >= 0 and self.places[at].holds_before(row) else None
+
+    def with_place(self, new: Place) -> _Places:
+        # What the new one overlaps is older: regions overlap only after a split or a merge.
+        kept = [
+            place
+            for place in self.places
+            if (place.stop and place.stop <= new.start) or (new.stop and new.stop <= place.start)
+        ]
+        kept.append(new)
+        kept.sort(key=lambda place: place.start)
+        return _Places(kept)
+
+
+class RegionCache:
+    """Finds the region of a row key. Safe to use from many threads."""
+
+    def __init__(self, meta: MetaTable, names: Names) -> None:
+        self._meta = meta
+        self._names = names
+        self._tables: dict[bytes, _Places] = {}
+        self._changing = threading.Lock()
+
+    def known(self, table: bytes, row: bytes) -> Place | None:
+        """Returns the region that held a row key when last looked; None where that is unknown."""
+        known = self._tables.get(table)
+        return known.find(row) if known is not None else None
+
+    def locate(self, table: bytes, row: bytes, deadline: Deadline) -> Place:
+        """Returns the region that holds a row key; b"" asks for the first one.
+
+        Raises:
+            TableNotFound: there is no such table.
+            TableDisabled: the table is disabled.
+            RpcError: it cannot be found out now.
+        """
+        place = self.known(table, row)
+        if place is not None:
+            return place
+        if table not in self._tables:
+            # Most tables are used at more than one place, so the first look takes in many.
+            known = _Places(list(self._meta.regions(table, deadline, _FIRST_LOOKUP_REGIONS)))
+            with self._changing:
+                self._tables[table] = known
+            place = known.find(row)
+            if place is not None:
+                return place
+        return self._found(table, self._meta.region_of(table, row, deadline), deadline)
+
+    def locate_before(self, table: bytes, row: bytes, deadline: Deadline) -> Place:
+        """Returns the region that holds the keys just before a row key; the last one for b"".
+
+        Raises:
+            As `locate`.
+        """
+        known = self._tables.get(table)
+        place = known.find_before(row) if known is not None else None
+        if place is not None:
+            return place
+        return self._found(table, self._meta.region_before(table, row, deadline), deadline)
+
+    def all(self, table: bytes, deadline: Deadline) -> list[Place]:
+        """Returns all regions of a table in key order, as they are now.
+
+        Raises:
+            As `locate`.
+        """
+        places = list(self._meta.regions(table, deadline))
+        if not places:
+            self.check_table(table, deadline)
+        edges = [(place.start, place.stop) for place in places]
+        if [b"", *(stop for _, stop in edges)] != [*(start for start, _ in edges), b""]:
+            raise _under_way()
+        with self._changing:
+            self._tables[table] = _Places(places)
+        return places
+
+    def check_table(self, table: bytes, deadline: Deadline) -> None:
+        """Makes sure that a table is there and enabled.
+
+        Raises:
+            TableNotFound: there is no such table.
+            TableDisabled: the table is disabled.
+        """
+        state = self._meta.table_state(table, deadline)
+        shown = self._names.shown(table) or table.decode()
+        if state is None:
+            self.forget(table)
+            raise TableNotFound(shown, self.known_tables(deadline))
+        if state in _DISABLED:
+            raise TableDisabled(shown)
+
+    def known_tables(self, deadline: Deadline) -> list[str]:
+        """Returns the names of the tables that the store sees."""
+        names = map(self._names.shown, self._meta.tables(deadline))
+        return sorted(name for name in names if name is not None)
+
+    def failed(self, place: Place, error: RpcError, deadline: Deadline) -> None:
+        """Takes note that a region was not where it was thought to be.
+
+        Raises:
+            TableNotFound, TableDisabled: because the table is gone, or disabled.
+        """
+        moved = _moved(error, place)
+        # One hint is followed, not a second: of a region that was merged or split away, two servers
+        # may say for minutes that the other one has it. The meta table knows.
+        if moved is not None and moved.process != place.process and not place.is_hint:
+            self._keep(moved._replace(is_hint=True))
+            return
+        with self._changing:
+            known = self._tables.get(place.table)
+            if known is not None:
+                rest = [each for each in known.places if each.name != place.name]
+                self._tables[place.table] = _Places(rest)
+        if isinstance(error, RemoteError) and error.java_class == "NotServingRegionException":
+            # The one error that also says "disabled" and "dropped".
+            with contextlib.suppress(RpcError):
+                self.check_table(place.table, deadline)
+
+    def forget(self, table: bytes) -> None:
+        """Drops what is known about a table."""
+        with self._changing:
+            self._tables.pop(table, None)
+
+    def _found(self, table: bytes, place: Place | None, deadline: Deadline) -> Place:
+        if place is not None:
+            self._keep(place)
+            return place
+        self.check_table(table, deadline)
+        raise _under_way()
+
+    def _keep(self, place: Place) -> None:
+        with self._changing:
+            known = self._tables.get(place.table) or _Places([])
+            self._tables[place.table] = known.with_place(place)
+
+
+def _under_way() -> RemoteError:
+    """Returns the error for a region that is nowhere for the moment, as a server would say it."""
+    return RemoteError("NotServingRegionException", "a region is being moved or split", None)
+
+
+def _moved(error: RpcError, place: Place) -> Place | None:
+    if not isinstance(error, RemoteError) or error.java_class != "RegionMovedException":
+        return None
+    said = _MOVED.search(error.detail)
+    if said is not None:
+        return place._replace(server=Server(said[1], int(said[2])), start_code=int(said[3] or 0))
+    if error.moved_to is not None:
+        return place._replace(server=error.moved_to, start_code=0)
+    return None

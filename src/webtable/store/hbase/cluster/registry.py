@@ -1,0 +1,216 @@
+"""The way in: where the cluster's meta table and its active master are.
+
+Two registries answer that: ZooKeeper, in which HBase writes it down, and the masters themselves,
+which every region server can stand in for once one of them has answered.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from time import monotonic
+from typing import Protocol, TypeVar
+
+from google.protobuf.message import DecodeError, Message
+
+from webtable.store.hbase.cluster.zk_client import NoNode, ZooKeeperSession
+from webtable.store.hbase.location import Location
+from webtable.store.hbase.proto import base_pb2, registry_pb2
+from webtable.store.hbase.wire.connection import Connection
+from webtable.store.hbase.wire.errors import (
+    CallTimedOut,
+    ConnectFailed,
+    ConnectionLost,
+    NotHBase,
+    RpcError,
+    Server,
+)
+
+__all__ = ["MastersRegistry", "Registry", "RegistryUnavailable", "ZooKeeperRegistry"]
+
+M = TypeVar("M", bound=Message)
+T = TypeVar("T")
+LOOKUP_SECONDS = 10.0
+"""A registry answers at once or is not well; waiting longer would only hide it."""
+
+SHORTEST_SECONDS = 0.05
+_MOST_SHOWN = 5
+_MEANING = {
+    "master": "no master is active there",
+    "meta-region-server": "no server has the meta table yet",
+}
+
+
+class RegistryUnavailable(RpcError):
+    """None of the servers that a location names gives an answer."""
+
+
+class Registry(Protocol):
+    """What both registries can say."""
+
+    def meta_server(self, timeout: float) -> Server:
+        """Returns the server that has the meta table.
+
+        Raises:
+            RpcError: it cannot be found out now.
+        """
+
+    def active_master(self, timeout: float) -> Server:
+        """Returns the master that is in charge.
+
+        Raises:
+            RpcError: it cannot be found out now.
+        """
+
+
+class ZooKeeperRegistry:
+    """Reads what HBase keeps in ZooKeeper. Connects for each question: they are rare."""
+
+    def __init__(self, location: Location) -> None:
+        self._servers = location.servers
+        self._parent = location.parent
+        self._text = ",".join(map(str, location.servers))
+
+    def meta_server(self, timeout: float) -> Server:
+        """Returns the server that has the meta table."""
+        stored = self.read("meta-region-server", registry_pb2.MetaRegionServer, timeout)
+        return _server(stored.server)
+
+    def active_master(self, timeout: float) -> Server:
+        """Returns the master that is in charge."""
+        return _server(self.read("master", registry_pb2.Master, timeout).master)
+
+    def children(self, node: str, timeout: float) -> list[str]:
+        """Returns the names of the nodes under one of HBase's; none where it is not there."""
+        path = f"{self._parent}/{node}".rstrip("/")
+        try:
+            return self._ask(timeout, lambda session: session.children(path))
+        except NoNode:
+            return []
+
+    def read(self, node: str, kind: type[M], timeout: float) -> M:
+        """Returns what HBase keeps in one of its nodes.
+
+        Raises:
+            ConnectFailed: there is no such node.
+            RpcError: it cannot be found out now.
+        """
+        stored = self._ask(timeout, lambda session: self._stored(session, node))
+        try:
+            # 0xff | u32 length | the writer's name | "PBUF" | message
+            size = int.from_bytes(stored[1:5], "big") if stored[:1] == b"\xff" else -5
+            body = stored[5 + size :]
+            if not body.startswith(b"PBUF"):
+                raise DecodeError("no PBUF mark")
+            return kind.FromString(body[4:])
+        except DecodeError as exc:
+            message = f"'{self._parent}/{node}' in ZooKeeper at {self._text} is not HBase's: {exc}"
+            raise NotHBase(message, self._servers[0]) from exc
+
+    def _stored(self, session: ZooKeeperSession, node: str) -> bytes:
+        parent, path = self._parent, f"{self._parent}/{node}"
+        try:
+            return session.data(path)
+        except NoNode:
+            pass
+        # During a start or a change of masters this is normal, so it may go away.
+        try:
+            session.children(parent or "/")
+            reason = _MEANING.get(node, "HBase has not started, or is no more")
+        except NoNode:
+            others = ", ".join(f"/{name}" for name in sorted(session.children("/"))[:_MOST_SHOWN])
+            reason = f"no HBase is running under '{parent}' (it has {others})"
+        message = f"ZooKeeper at {self._text} has no '{path}': {reason}"
+        raise ConnectFailed(message, self._servers[0])
+
+    def _ask(self, timeout: float, question: Callable[[ZooKeeperSession], T]) -> T:
+        """Puts a question to the servers, one after the other, until one of them answers."""
+        if timeout <= 0:
+            raise CallTimedOut(f"no time was left to ask ZooKeeper at {self._text}", None)
+        reasons: list[str] = []
+        for server, seconds in _in_turn(self._servers, min(timeout, LOOKUP_SECONDS)):
+            try:
+                with ZooKeeperSession(server, seconds) as session:
+                    return question(session)
+            except OSError as exc:
+                reasons.append(f"{server}: {exc}")
+        raise RegistryUnavailable(
+            f"no ZooKeeper answers at {self._text} ({'; '.join(reasons)})", self._servers[0]
+        )
+
+
+class MastersRegistry:
+    """Asks the masters, or region servers that one of them named, over RPC.
+
+    `connect` opens a connection to a server's ClientMetaService.
+    """
+
+    def __init__(self, location: Location, connect: Callable[[Server, float], Connection]) -> None:
+        self._servers = location.servers
+        self._more: tuple[Server, ...] = ()
+        self._answered = location.servers[0]
+        self._connect = connect
+
+    def meta_server(self, timeout: float) -> Server:
+        """Returns the server that has the meta table."""
+        request = registry_pb2.GetMetaRegionLocationsRequest()
+        answer = self._ask(
+            "GetMetaRegionLocations", request, registry_pb2.GetMetaRegionLocationsResponse, timeout
+        )
+        for place in answer.meta_locations:
+            if place.region_info.replica_id == 0 and place.HasField("server_name"):
+                return _server(place.server_name)
+        raise ConnectFailed("the masters do not know where the meta table is", self._servers[0])
+
+    def active_master(self, timeout: float) -> Server:
+        """Returns the master that is in charge."""
+        request = registry_pb2.GetActiveMasterRequest()
+        answer = self._ask(
+            "GetActiveMaster", request, registry_pb2.GetActiveMasterResponse, timeout
+        )
+        if not answer.HasField("server_name"):
+            raise ConnectFailed("there is no active master", self._servers[0])
+        return _server(answer.server_name)
+
+    def _ask(self, method: str, request: Message, kind: type[M], timeout: float) -> M:
+        reasons: list[RpcError] = []
+        servers = sorted((*self._servers, *self._more), key=lambda each: each != self._answered)
+        for server, seconds in _in_turn(servers, min(timeout, LOOKUP_SECONDS)):
+            end = monotonic() + seconds
+            try:
+                connection = self._connect(server, seconds)
+                answer = connection.call(method, request, kind, end - monotonic()).message
+            except RpcError as exc:
+                reasons.append(exc)
+            else:
+                self._answered = server
+                with contextlib.suppress(RpcError):  # it is not what was asked for
+                    self._learn(connection, end - monotonic())
+                return answer
+        for reason in reasons:
+            if not isinstance(reason, ConnectFailed | ConnectionLost | CallTimedOut):
+                raise reason
+        names = ", ".join(map(str, self._servers))
+        raise RegistryUnavailable(
+            f"no master answers at {names} ({reasons[0]})", self._servers[0]
+        ) from reasons[0]
+
+    def _learn(self, connection: Connection, timeout: float) -> None:
+        if self._more:
+            return
+        request = registry_pb2.GetBootstrapNodesRequest()
+        kind = registry_pb2.GetBootstrapNodesResponse
+        answer = connection.call("GetBootstrapNodes", request, kind, timeout)
+        self._more = tuple(map(_server, answer.message.server_name))
+
+
+def _in_turn(servers: Sequence[Server], timeout: float) -> Iterator[tuple[Server, float]]:
+    """Yields servers and how long to try each: one that is silent leaves time for the others."""
+    end = monotonic() + timeout
+    for number, server in enumerate(servers):
+        share = (end - monotonic()) / (len(servers) - number)
+        yield server, max(share, SHORTEST_SECONDS)
+
+
+def _server(name: base_pb2.ServerName) -> Server:
+    return Server(name.host_name, name.port)

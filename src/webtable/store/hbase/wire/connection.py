@@ -1,0 +1,18 @@
+"""Connections to servers (`pipeline`) in the form that is to run: compiled where there is one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from webtable import compiled
+from webtable.store.hbase.wire.errors import Answer
+
+if TYPE_CHECKING:
+    from webtable.store.hbase.wire.calls import Call
+    from webtable.store.hbase.wire.pipeline import Connection
+else:
+    Call = compiled.load("webtable.store.hbase.wire", "calls").Call
+    _pipe = compiled.load("webtable.store.hbase.wire", "pipeline")
+    Connection = _pipe.Connection
+
+__all__ = ["Answer", "Call", "Connection"]

@@ -1,0 +1,179 @@
+"""The frames of HBase's RPC, and what can go wrong with a call.
+
+On the wire (all numbers big-endian, "delimited" = varint length in front):
+
+    once      "HBas" | version 0 | auth byte | u32 length | ConnectionHeader
+    request   u32 length | delimited RequestHeader | delimited request | cell block
+    response  u32 length | delimited ResponseHeader | delimited response | cell block
+
+The errors here stay inside `store.hbase`: `retry` decides what follows from them and translates
+what the caller gets to see.
+"""
+
+from __future__ import annotations
+
+from typing import Generic, NamedTuple, Protocol, Self, TypeVar
+
+from webtable.store.hbase.proto import base_pb2, rpc_pb2
+from webtable.store.hbase.wire.auth import Identity
+
+__all__ = [
+    "Answer",
+    "AsBytes",
+    "CallTimedOut",
+    "ConnectFailed",
+    "ConnectionLost",
+    "NotHBase",
+    "NotTrusted",
+    "RemoteError",
+    "Response",
+    "RpcError",
+    "Server",
+    "connection_header",
+    "inner_error",
+    "preamble",
+    "remote_error",
+]
+
+M = TypeVar("M", bound="Response")
+
+MOST_ERROR_CHARACTERS = 1 << 16
+CODEC = "org.apache.hadoop.hbase.codec.KeyValueCodec"
+
+
+class Server(NamedTuple):
+    """The address under which a server is registered."""
+
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        return f"{self.host}:{self.port}"
+
+
+class Response(Protocol):
+    """What a response is read as: a message, or `AsBytes`."""
+
+    @classmethod
+    def FromString(cls, s: bytes) -> Self:  # noqa: N802  protobuf's name for it
+        """Returns the response that the bytes are."""
+
+
+class AsBytes(bytes):
+    """A response that is left as it is."""
+
+    @classmethod
+    def FromString(cls, s: bytes) -> AsBytes:  # noqa: N802
+        """Returns the same bytes: an object of this class would be a copy."""
+        return s  # type: ignore[return-value]
+
+
+class Answer(NamedTuple, Generic[M]):
+    """A response, and the bytes of its frame, in which the cell block begins at `block_at`."""
+
+    message: M
+    frame: bytes
+    block_at: int
+
+
+class RpcError(Exception):
+    """A call did not get its answer.
+
+    `maybe_applied` says whether the server may nevertheless have done what it was asked for.
+    """
+
+    def __init__(self, message: str, server: Server | None, *, maybe_applied: bool = False) -> None:
+        super().__init__(message)
+        self.server = server
+        self.maybe_applied = maybe_applied
+
+    def again(self) -> RpcError:
+        """Returns an equal error to raise in another thread, with a traceback of its own."""
+        twin = type(self).__new__(type(self), *self.args)
+        twin.__dict__.update(self.__dict__)
+        return twin
+
+
+class ConnectFailed(RpcError):
+    """Nobody answers at the address; nothing was sent."""
+
+
+class NotTrusted(RpcError):
+    """Server and client could not agree on who they are, or on whether to encrypt."""
+
+
+class NotHBase(RpcError):
+    """Somebody answers at the address, but not in HBase's protocol."""
+
+
+class ConnectionLost(RpcError):
+    """The connection broke while the call was under way, or before."""
+
+
+class CallTimedOut(RpcError):
+    """The server did not answer in time."""
+
+
+class RemoteError(RpcError):
+    """The server answered with an exception.
+
+    Attributes:
+        java_class: the exception's class, without its package.
+        detail: its message, without the stack trace.
+        do_not_retry: whether the server says that trying again is of no use.
+        overloaded: whether the server says that it has too much to do.
+        moved_to: where the region is now, if the server knows.
+    """
+
+    def __init__(self, java_class: str, stack_trace: str, server: Server | None) -> None:
+        self.package, _, name = java_class.rpartition(".")
+        self.java_class = name.rpartition("$")[2]
+        text = stack_trace[:MOST_ERROR_CHARACTERS].partition("\n")[0]
+        self.detail = text.removeprefix(java_class).removeprefix(":").strip()
+        super().__init__(f"{self.java_class}: {self.detail}", server)
+        self.do_not_retry = False
+        self.overloaded = False
+        self.moved_to: Server | None = None
+
+
+def remote_error(exception: rpc_pb2.ExceptionResponse, server: Server) -> RemoteError:
+    """Returns the error that a response header carries."""
+    error = RemoteError(exception.exception_class_name, exception.stack_trace, server)
+    error.do_not_retry = exception.do_not_retry
+    error.overloaded = exception.server_overloaded
+    if exception.hostname:
+        error.moved_to = Server(exception.hostname, exception.port)
+    return error
+
+
+def inner_error(exception: base_pb2.NameBytesPair, server: Server) -> RemoteError:
+    """Returns the error that stands in the answer to a batch, in place of a result."""
+    return RemoteError(exception.name, exception.value.decode("utf-8", "replace"), server)
+
+
+def preamble(identity: Identity) -> bytes:
+    """Returns what a client says first."""
+    return b"HBas\0" + bytes((identity.method,))
+
+
+def connection_header(service: str, identity: Identity) -> bytes:
+    """Returns what a client says next: who it is and which service it wants."""
+    # Without a version the server would never answer a Get in cell blocks, and would say less
+    # precisely why a scanner ended.
+    version = base_pb2.VersionInfo(
+        version="2.6.4",
+        url="",
+        revision="",
+        user=identity.user,
+        date="",
+        src_checksum="",
+        version_major=2,
+        version_minor=6,
+    )
+    header = rpc_pb2.ConnectionHeader(
+        user_info=rpc_pb2.UserInformation(effective_user=identity.user),
+        service_name=service,
+        cell_block_codec_class=CODEC,
+        version_info=version,
+    ).SerializeToString()
+    return len(header).to_bytes(4, "big") + header

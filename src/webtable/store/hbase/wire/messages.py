@@ -1,0 +1,133 @@
+"""Requests as messages: gets, scans, mutations and conditions, and results as rows.
+
+Cells of mutations go beside the message, in the cell block; the message only counts them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from google.protobuf.message import DecodeError
+
+from webtable import compiled
+from webtable.store.filtering.filter_language import as_filter
+from webtable.store.hbase.proto import client_pb2
+from webtable.store.hbase.wire.cells import cut_row, message_cells
+from webtable.store.hbase.wire.errors import Answer, AsBytes, NotHBase
+from webtable.store.hbase.wire.filter_messages import fill_filter
+from webtable.store.model import Row
+from webtable.store.mutation import Append, Increment, Mutation
+from webtable.store.scan import ALL_VERSIONS, Get, Scan
+
+__all__ = [
+    "action_field",
+    "answered_row",
+    "condition_bytes",
+    "done_entries",
+    "get_bytes",
+    "has_nonce",
+    "mutation_bytes",
+    "region_field",
+    "result_row",
+    "scan_message",
+    "sized",
+    "varint",
+    "was_processed",
+]
+
+if TYPE_CHECKING:
+    from webtable.store.hbase.wire import requests
+else:
+    requests = compiled.load("webtable.store.hbase.wire", "requests")
+
+action_field = requests.action_field
+condition_bytes = requests.condition_bytes
+done_entries = requests.done_entries
+get_bytes = requests.get_bytes
+mutation_bytes = requests.mutation_bytes
+region_field = requests.region_field
+sized = requests.sized
+varint = requests.varint
+_WITH_NONCE = (Increment, Append)
+_TRUE = b"\xff"
+_PROCESSED = b"\x10\x01"
+
+
+def scan_message(scan: Scan) -> client_pb2.Scan:
+    """Returns a scan as a message, all but its range."""
+    message = client_pb2.Scan(max_versions=min(scan.versions, ALL_VERSIONS), reversed=scan.reverse)
+    message.MergeFromString(requests.column_fields(b"\x0a", scan.columns))
+    if scan.time_range is not None:
+        message.MergeFromString(requests.time_range_field(b"\x32", scan.time_range))
+    if scan.raw:
+        message.attribute.add(name="_raw_", value=_TRUE)
+    if scan.filter is not None:
+        fill_filter(message.filter, as_filter(scan.filter))
+        if scan.reverse:
+            # What servers do by themselves to read less they refuse to do backwards.
+            message.load_column_families_on_demand = False
+    return message
+
+
+def has_nonce(entry: Get | Mutation) -> bool:
+    """Whether what is asked for carries a nonce, by which a server does it only once."""
+    return type(entry) in _WITH_NONCE
+
+
+def answered_row(message: bytes, frame: bytes, at: int) -> Row | None:
+    """Returns the row that the answer to a get or a mutation of one row holds.
+
+    Args:
+        at: where in the frame the cells begin.
+
+    Raises:
+        NotHBase: it is unreadable.
+    """
+    count = requests.cells_in_result(message)
+    if count < 0:
+        return result_row(_response(message).result, frame, at)[0]
+    return _cut_row(frame, at, count)[0]
+
+
+def was_processed(answer: Answer[AsBytes]) -> bool:
+    """Whether a put or delete was made: without a condition it always is.
+
+    Raises:
+        NotHBase: the answer is unreadable, or does not say it.
+    """
+    if answer.message == _PROCESSED:
+        return True
+    response = _response(answer.message)
+    if not response.HasField("processed"):
+        raise NotHBase("no word on whether the write was made", None, maybe_applied=True)
+    return response.processed
+
+
+def _response(message: bytes) -> client_pb2.MutateResponse:
+    # The answer to a get has one of its fields, under the same number.
+    try:
+        return client_pb2.MutateResponse.FromString(message)
+    except DecodeError as exc:
+        raise NotHBase(f"unreadable answer: {exc}", None, maybe_applied=True) from exc
+
+
+def result_row(result: client_pb2.Result, frame: bytes, at: int) -> tuple[Row | None, int]:
+    """Returns the row that a result holds, and the position in the cell block after it.
+
+    Its cells are in the message or beside it, as the server likes.
+
+    Raises:
+        NotHBase: the cells are unreadable.
+    """
+    if result.cell:
+        return Row(result.cell[0].row, message_cells(result.cell)), at
+    return _cut_row(frame, at, result.associated_cell_count)
+
+
+def _cut_row(frame: bytes, at: int, count: int) -> tuple[Row | None, int]:
+    if not count:
+        return None, at
+    try:
+        return cut_row(frame, at, count)
+    except ValueError as exc:
+        raise NotHBase(f"unreadable cells: {exc}", None, maybe_applied=True) from exc

@@ -1,0 +1,1 @@
+"""The files of an embedded store: the database, its directory, readers beside it, checkpoints."""

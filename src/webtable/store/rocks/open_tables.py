@@ -1,0 +1,185 @@
+"""The tables of a store: what is kept of them in the database, and the open forms that work uses.
+
+On-disk: changing this needs a new format version. In RocksDB's default column family
+
+    "catalog"       → a counter, moved by every change of tables; names new column families and
+                      tells readers in other processes to open the store again
+    "disabled " + name  → nothing: the table is out of service
+    "namespace " + name → nothing: there is such a namespace, with tables or without
+    "table " + name → JSON: the schema, the split keys in hex, for each family the RocksDB column
+                      family that holds it, the families whose puts are tagged (`keys.py`), and
+                      those that ever had a marker of the whole family
+
+A family's RocksDB column family is named `table/family/N` with N from the counter, so that a
+dropped and a new family of one name never meet.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from rocksdict import ColumnFamily, DbClosedError, Rdict
+
+from webtable.errors import CorruptData, FamilyNotFound
+from webtable.store.mutation import check_column
+from webtable.store.rocks.keys import escape, unescape
+from webtable.store.schema import Family, TableSchema
+
+__all__ = [
+    "CATALOG_KEY",
+    "DISABLED_KEY",
+    "NAMESPACE_KEY",
+    "FamilyNotes",
+    "OpenFamily",
+    "OpenTable",
+    "TableEntry",
+    "decode_entry",
+    "encode_entry",
+]
+
+CATALOG_KEY = b"catalog"
+DISABLED_KEY = b"disabled "
+NAMESPACE_KEY = b"namespace "
+_TABLE_KEY = b"table "
+_CACHED_COLUMNS = 10_000  # qualifiers may be data: a cache of them must not grow for ever
+
+
+class TableEntry(msgspec.Struct, frozen=True):
+    """A table as the catalog keeps it."""
+
+    schema: TableSchema
+    splits: tuple[str, ...]
+    column_families: dict[str, str]
+    tagged: tuple[str, ...] = ()
+    marked: tuple[str, ...] = ()
+
+
+def table_key(name: str) -> bytes:
+    """Returns the key of a table's entry."""
+    return _TABLE_KEY + name.encode()
+
+
+def encode_entry(entry: TableEntry) -> bytes:
+    """Returns the entry as it is stored."""
+    return msgspec.json.encode(entry)
+
+
+def decode_entry(stored: bytes) -> TableEntry:
+    """Returns a stored entry.
+
+    Raises:
+        CorruptData: the bytes are not those of an entry.
+    """
+    try:
+        return msgspec.json.decode(stored, type=TableEntry)
+    except (msgspec.DecodeError, ValueError) as exc:
+        raise CorruptData(
+            f"a table's entry in the catalog is damaged: {exc}",
+            hint="restore the store from a checkpoint",
+        ) from exc
+
+
+class _Closed:
+    """Stands where RocksDB was, for threads that come too late."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise DbClosedError(name)
+
+
+_CLOSED = _Closed()
+
+
+class FamilyNotes:
+    """What is known of a family's cells; shared by all open forms of one RocksDB column family.
+
+    Attributes:
+        is_tagged: whether puts are to be tagged.
+        is_marked: whether markers of the whole family may be there, so that reads of single
+            columns have to look for them. Set before the first one can be seen.
+    """
+
+    __slots__ = ("is_marked", "is_tagged")
+
+    def __init__(self, *, is_tagged: bool, is_marked: bool) -> None:
+        self.is_tagged = is_tagged
+        self.is_marked = is_marked
+
+
+class OpenFamily:
+    """A family with its RocksDB column family.
+
+    `columns` remembers the columns' names by their escaped, ended qualifiers.
+    """
+
+    __slots__ = ("_prefix", "columns", "handle", "notes", "rocks", "schema")
+
+    def __init__(
+        self, schema: Family, rocks: Rdict, handle: ColumnFamily, notes: FamilyNotes
+    ) -> None:
+        self.schema = schema
+        self.notes = notes
+        self.rocks: Any = rocks  # Any: rocksdict's own stubs type keys and values loosely
+        self.handle: Any = handle
+        self._prefix = schema.name.encode() + b":"
+        self.columns: dict[bytes, bytes] = {}
+
+    def column(self, qualifier: bytes) -> bytes:
+        """Returns the column's name, of an escaped qualifier with its ending 00."""
+        column = self.columns.get(qualifier)
+        if column is None:
+            if len(self.columns) >= _CACHED_COLUMNS:
+                self.columns.clear()
+            column = self._prefix + unescape(qualifier[:-1])
+            self.columns[qualifier] = column
+        return column
+
+
+class OpenTable:
+    """A table with its families, in the order of their names.
+
+    `places` remembers where untagged puts of a column go: the column family, and the escaped, ended
+    qualifier.
+    """
+
+    __slots__ = ("entry", "families", "places", "reads", "schema")
+
+    def __init__(self, entry: TableEntry, families: dict[bytes, OpenFamily]) -> None:
+        self.entry = entry
+        self.schema = entry.schema
+        self.families = families
+        self.places: dict[bytes, tuple[ColumnFamily, bytes]] = {}
+        self.reads: dict[tuple[bytes, ...], Any] = {}  # `reader.select` remembers its answers
+
+    def family(self, name: bytes) -> OpenFamily:
+        """Returns a family.
+
+        Raises:
+            FamilyNotFound: the table has none of that name.
+        """
+        family = self.families.get(name)
+        if family is None:
+            known = [each.schema.name for each in self.families.values()]
+            raise FamilyNotFound(self.schema.name, name.decode(errors="replace"), known)
+        return family
+
+    def release(self) -> None:
+        """Lets go of RocksDB, also where this object is kept, say by a traceback."""
+        self.places.clear()
+        self.reads.clear()
+        for family in self.families.values():
+            family.rocks = family.handle = _CLOSED
+
+    def check_column(self, column: bytes) -> None:
+        """Makes sure that a column can be written, and remembers where its puts go.
+
+        Raises:
+            InvalidRequest: the column is not well formed.
+            FamilyNotFound: the table has no such family.
+        """
+        name, _, qualifier = check_column(column).partition(b":")
+        family = self.family(name)
+        if not family.notes.is_tagged:
+            if len(self.places) >= _CACHED_COLUMNS:
+                self.places.clear()
+            self.places[column] = (family.handle, escape(qualifier) + b"\x00")

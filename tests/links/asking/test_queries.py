@@ -1,0 +1,256 @@
+"""Questions about links as they are now, against the captures themselves."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import pytest
+
+from tests.links.web import DAYS, EXAMPLE, Seen, inlinks_at, links_at, seen_at, status_at
+from webtable.errors import InvalidRequest, NotFound
+from webtable.links.asking.queries import LinkQuestions, LinkTo, Ranked
+from webtable.links.asking.reports import linking_pages
+from webtable.links.asking.suggest import check_domain
+from webtable.links.asking.wide_rows import Kind, LinkReader
+from webtable.links.index import LinkIndex
+from webtable.links.schema import INLINK, shard_of, shard_row, uri_of
+from webtable.pages.asking.results import Answer, Explained
+from webtable.store.mutation import Put
+
+T = TypeVar("T")
+NOW = DAYS[-1]
+ABOUT = f"{EXAMPLE}/about"
+KINDS: tuple[Kind, ...] = ("all", "internal", "external")
+
+
+def everything(ask: Callable[..., Answer[T]], limit: int) -> list[T]:
+    """Asks on and on, so many items at a time."""
+    items: list[T] = []
+    after = None
+    while True:
+        answer = ask(limit=limit, after=after)
+        assert len(answer.items) <= limit
+        assert answer.is_truncated == (answer.next is not None)
+        items += answer.items
+        if answer.next is None:
+            return items
+        assert len(answer.items) == limit
+        after = answer.next
+
+
+def domain_of(url: str) -> str:
+    host = url.split("/")[2].partition(":")[0]
+    return host if host in ("co.uk", "shop.co.uk") else ".".join(host.split(".")[-2:])
+
+
+def is_kind(link: Seen, kind: Kind) -> bool:
+    is_internal = domain_of(link.source) == domain_of(link.target)
+    return kind == "all" or is_internal == (kind == "internal")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_links_to_every_page_are_those_of_the_newest_captures(web: LinkIndex, kind: Kind) -> None:
+    asked = LinkQuestions(web)
+    for target in {link.target for link in links_at(NOW)}:
+        found = everything(lambda t=target, **more: asked.inlinks(t, kind=kind, **more), 2)
+        links = [Seen(item.source, target, item.rel, item.anchor) for item in found]
+        assert len(links) == len(set(links))
+        assert set(links) == {link for link in inlinks_at(NOW, target) if is_kind(link, kind)}
+        for item, link in zip(found, links, strict=True):
+            assert item.internal == is_kind(link, "internal")
+            assert (item.first_seen, item.last_seen) == seen_at(link)
+
+
+def test_an_item_has_the_words_of_one_link(web: LinkIndex) -> None:
+    answer = LinkQuestions(web).inlinks(ABOUT, kind="internal")
+    assert answer.items[-3:] == [
+        LinkTo(f"{EXAMPLE}/", "About", "", True, "2026-09-01T00:00:00Z", "2026-09-11T00:00:00Z"),
+        LinkTo(
+            f"{EXAMPLE}/", "more", "nofollow", True, "2026-09-01T00:00:00Z", "2026-09-11T00:00:00Z"
+        ),
+        LinkTo(
+            "http://example.com:8080/",
+            "secure",
+            "",
+            True,
+            "2026-09-01T00:00:00Z",
+            "2026-09-01T00:00:00Z",
+        ),
+    ]
+    assert not answer.explained.is_scan
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_links_on_every_page(web: LinkIndex, kind: Kind) -> None:
+    asked = LinkQuestions(web)
+    for source in {link.source for link in links_at(NOW)}:
+        found = everything(lambda s=source, **more: asked.outlinks(s, kind=kind, **more), 2)
+        expected = [link for link in links_at(NOW) if link.source == source and is_kind(link, kind)]
+        assert [(item.target, item.rel, item.anchor) for item in found] == [
+            (link.target, link.rel, link.anchor) for link in expected
+        ]
+        assert [item.internal for item in found] == [is_kind(link, "internal") for link in expected]
+        assert [item.status for item in found] == [status_at(NOW, item.target) for item in found]
+
+
+def test_a_page_that_answers_with_an_error_has_no_links(web: LinkIndex) -> None:
+    assert LinkQuestions(web).outlinks("https://shop.co.uk/").items == []
+    assert LinkQuestions(web).outlinks(f"{EXAMPLE}/never").items == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_most_linked_come_first(web: LinkIndex, kind: Kind) -> None:
+    counts = Counter(
+        target
+        for _, target in {
+            (each.source, each.target) for each in links_at(NOW) if is_kind(each, kind)
+        }
+    )
+    asked = LinkQuestions(web)
+    found = everything(lambda **more: asked.top(kind=kind, **more), 3)
+    assert {item.url: item.inlinks for item in found if item.inlinks or kind != "all"} == counts
+    assert [(-item.inlinks, uri_of(item.url)) for item in found] == sorted(
+        (-item.inlinks, uri_of(item.url)) for item in found
+    )
+    assert len(found) == len({item.url for item in found})
+    assert (f"{EXAMPLE}/orphan" in {item.url for item in found}) == (kind == "all")
+
+
+def test_the_most_linked_of_a_domain_and_of_a_host(web: LinkIndex) -> None:
+    asked = LinkQuestions(web)
+    found = everything(lambda **more: asked.top("example.com", **more), 4)
+    assert found[0] == Ranked(ABOUT, 7)
+    assert {domain_of(item.url) for item in found} == {"example.com"}
+    assert asked.top("docs.example.com").items == [Ranked("https://docs.example.com/", 1)]
+    assert (
+        asked.top("docs.example.com").explained.entries < asked.top("example.com").explained.entries
+    )
+    assert asked.top("example.com", limit=1).is_truncated
+    external = asked.top("example.com", kind="external", limit=2).items
+    assert external == [Ranked(ABOUT, 4), Ranked(f"{EXAMPLE}/never", 1)]
+
+
+@pytest.mark.parametrize(
+    "typed", ["Example.COM", "example.com/", "https://example.com", " example.com"]
+)
+def test_a_domain_may_be_typed_in_many_ways(web: LinkIndex, typed: str) -> None:
+    assert LinkQuestions(web).top(typed, limit=1).items == [Ranked(ABOUT, 7)]
+
+
+@pytest.mark.parametrize(
+    "typed", ["", "a b", "example.com/about", "example.com:x", "example.com:8080"]
+)
+def test_what_is_no_domain_is_refused(web: LinkIndex, typed: str) -> None:
+    with pytest.raises(InvalidRequest, match="is not a domain"):
+        check_domain(web, typed)
+
+
+def test_domains_have_the_pages_that_are_crawled_or_linked_to(web: LinkIndex) -> None:
+    found = everything(LinkQuestions(web).domains, 2)
+    known = {link.target for link in links_at(NOW)}
+    known |= {
+        *(f"{EXAMPLE}/{name}" for name in ("", "gone", "old", "older", "one", "two", "orphan")),
+        *("http://example.com:8080/", "https://docs.example.com/", "https://example2.com/"),
+        *(
+            "https://example-a.com/",
+            "https://other.org/",
+            "https://shop.co.uk/",
+            "https://new.org/",
+        ),
+        "https://co.uk/shops",
+    }
+    counts = Counter(map(domain_of, known))
+    assert {item.domain: item.pages for item in found} == counts
+    assert len(found) == len(counts)
+
+
+def test_words_are_counted_by_page(web: LinkIndex) -> None:
+    asked = LinkQuestions(web)
+    found = everything(lambda **more: asked.anchors(ABOUT, **more)[0], 2)
+    pairs = {(link.source, link.anchor) for link in inlinks_at(NOW, ABOUT)}
+    counts = Counter(anchor for _, anchor in pairs)
+    assert [(item.anchor, item.pages) for item in found] == sorted(
+        counts.items(), key=lambda pair: (-pair[1], pair[0])
+    )
+    some, is_all = asked.anchors(ABOUT, sources=2)
+    assert not is_all
+    assert sum(item.pages for item in some.items) < sum(counts.values())
+    assert asked.anchors(ABOUT, sources=len(pairs) + 1)[1]
+    assert asked.anchors(ABOUT, kind="internal")[0].items != asked.anchors(ABOUT)[0].items
+
+
+def test_pages_that_link_to_one(web: LinkIndex) -> None:
+    found = everything(lambda **more: linking_pages(web, ABOUT, **more), 2)
+    assert {page.url for page in found} == {link.source for link in inlinks_at(NOW, ABOUT)}
+    assert linking_pages(web, "https://nowhere.example/").items == []
+
+
+@pytest.mark.parametrize(
+    ("typed", "near"),
+    [
+        ("https://example.com/aboutt", ABOUT),
+        ("https://example.com/about/", ABOUT),
+        ("http://example.com/about", ABOUT),
+        ("https://www.example2.com/", "https://example2.com/"),
+        ("https://other.org/missing", "https://other.org/"),
+    ],
+)
+def test_an_unknown_page_is_named_with_those_near_to_it(
+    web: LinkIndex, typed: str, near: str
+) -> None:
+    asked = LinkQuestions(web)
+    asks: list[Callable[[str], Any]] = [asked.inlinks, asked.outlinks, asked.anchors]
+    for ask in asks:
+        with pytest.raises(NotFound) as error:
+            ask(typed)
+        assert near in error.value.hint
+        assert typed in error.value.message
+
+
+def test_an_unknown_domain_is_named_with_those_near_to_it(web: LinkIndex) -> None:
+    with pytest.raises(NotFound) as error:
+        LinkQuestions(web).top("example3.com")
+    assert "example2.com" in error.value.hint
+
+
+@pytest.mark.parametrize("after", ["", "x", "com.example/", "1\tx\ty", "\u20ac"])
+def test_a_cursor_of_another_question_is_refused(web: LinkIndex, after: str) -> None:
+    with pytest.raises(InvalidRequest, match="is not a cursor"):
+        LinkQuestions(web).inlinks(ABOUT, after=after)
+
+
+def test_a_page_with_very_many_links_to_it_is_read_in_pieces(web: LinkIndex) -> None:
+    """The cells are those of a page that nobody stored; with sixteen shards they are spread."""
+    target = b"com.hub/"
+    sources = [b"com.site%03d/%d" % (number % 97, number) for number in range(3_000)]
+    sources += [b"com.hub/%d" % number for number in range(20)] + [b"com.hub:http/", b"com.hub.a/"]
+    with web.table.batch() as batch:
+        for number, source in enumerate(sources):
+            row = shard_row(b"p:", target, shard_of(source, web.shards))
+            state = b"-" if number % 10 == 9 and number < 3_000 else b"+\tword"
+            batch.add(Put(row, {INLINK + source: state}))
+    live = sorted(
+        source for number, source in enumerate(sources) if number >= 3_000 or number % 10 != 9
+    )
+
+    def read(most: int, **more: Any) -> tuple[list[bytes], int]:
+        explained = Explained()
+        found = LinkReader(web, explained).sources(target, most=most, **more)
+        return [next(found).uri for _ in range(most)], explained.entries
+
+    for start in (b"", live[1_000]):
+        shown, entries = read(21, start=start)
+        assert shown == [source for source in live if source >= start][:21]
+        assert entries < 200
+    inside = [
+        source for source in live if source.startswith((b"com.hub.", b"com.hub/", b"com.hub:"))
+    ]
+    assert read(len(inside), kind="internal")[0] == inside
+    outside = [source for source in live if source not in inside]
+    assert read(30, kind="external")[0] == outside[:30]
+    explained = Explained()
+    assert [each.uri for each in LinkReader(web, explained).sources(target)] == live
+    gone = LinkReader(web, explained).sources(target, with_gone=True)
+    assert [each.uri for each in gone] == sorted(sources)

@@ -1,0 +1,107 @@
+"""`webtable verify` and `webtable index`: finds what is wrong, mends what can be, says so."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+import webtable
+from tests.pages.asking.test_queries import PAGES
+from webtable.cli.main import cli
+from webtable.links.index import LinkIndex
+from webtable.links.updating.hook import LinkKeeper
+from webtable.pages.page import NewCapture
+from webtable.pages.storing.capture_parser import parse_stored
+from webtable.pages.table import PageTable
+
+
+@pytest.fixture
+def location(tmp_path: Path) -> str:
+    path = str(tmp_path / "store")
+    with webtable.open(path) as store:
+        pages = PageTable.create(store, parse_stored, profile="archive")
+        pages.hook = LinkKeeper(LinkIndex.create(pages))
+        # Of these pages one has a link that is too long for the link index.
+        pages.store_captures([_without_links(each) for each in PAGES])
+        pages.hook.settle(is_last=True)
+    return path
+
+
+def _without_links(capture: NewCapture) -> NewCapture:
+    info = None if capture.info is None else capture.info._replace(links="")
+    return capture._replace(info=info)
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(cli, [*arguments, "--format", "json"])
+
+
+def test_a_store_as_it_was_written_is_clean(location: str) -> None:
+    result = run("verify", "--store", location)
+    assert result.exit_code == 0
+    found = json.loads(result.stdout)
+    assert (found["pages"], found["differences"], found["missing"]) == (len(PAGES), 0, 0)
+    assert (found["leftovers"], found["pending"], found["examples"]) == (0, 0, [])
+
+
+def test_metadata_that_differs_from_the_captures_is_mended(location: str) -> None:
+    with webtable.open(location) as store:
+        at = PAGES[1].note.time * 1000
+        store.table("webtable").put(
+            b"com.example_about", {b"metadata:status_code": b"500"}, timestamp=at
+        )
+    result = run("verify", "--store", location)
+    assert result.exit_code == 6
+    found = json.loads(result.stdout)
+    assert found["differences"] == 1
+    assert "metadata:status_code is b'500', not b'200'" in found["examples"][0]["what"]
+    assert run("verify", "--store", location, "--repair").exit_code == 0
+    assert run("verify", "--store", location).exit_code == 0
+    page = json.loads(run("page", "example.com/about", "--store", location).stdout)
+    assert page["status"] == 200
+
+
+def test_an_index_entry_that_is_lost_is_put_again(location: str) -> None:
+    with webtable.open(location) as store:
+        table = store.table("webtable_status_idx")
+        lost = next(iter(table.scan(prefix=b"404_")))
+        table.delete(lost.key)
+        table.major_compact()
+    result = run("verify", "--store", location)
+    assert result.exit_code == 6
+    assert json.loads(result.stdout)["missing"] == 1
+    assert run("verify", "--store", location, "--repair").exit_code == 0
+    assert run("verify", "--store", location).exit_code == 0
+    errors = run("report", "errors", "--store", location)
+    assert len(json.loads(errors.stdout)["items"]) == 2
+
+
+def test_damage_is_reported_and_left_alone(location: str) -> None:
+    with webtable.open(location) as store:
+        store.table("webtable").put(b"com.example_about", {b"captures:2026": b"?"}, timestamp=1000)
+    result = run("verify", "--store", location, "--repair")
+    assert result.exit_code == 6
+    example = json.loads(result.stdout)["examples"][0]
+    assert example["what"].startswith("damaged: ")
+    assert not example["mended"]
+
+
+def test_an_index_is_built_anew(location: str) -> None:
+    with webtable.open(location) as store:
+        store.truncate_table("webtable_size_idx")
+    assert json.loads(run("report", "largest", "--store", location).stdout)["items"] == []
+    arguments = ["index", "build", "webtable_size_idx", "--store", location]
+    built = CliRunner().invoke(cli, arguments)
+    assert built.exit_code == 0
+    assert "built from 11 pages" in built.stderr
+    largest = json.loads(run("report", "largest", "--store", location).stdout)["items"]
+    assert largest[0]["url"] == "https://example.com/blog/two"
+    listed = json.loads(run("index", "list", "--store", location).stdout)["items"]
+    assert {each["state"] for each in listed} == {"ready"}
+    assert len(listed) == 7
+    unknown = CliRunner().invoke(cli, ["index", "build", "nothing", "--store", location])
+    assert unknown.exit_code == 2
+    assert "known indexes: webtable_digest_idx" in unknown.stderr

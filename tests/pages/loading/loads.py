@@ -1,0 +1,90 @@
+"""Crawls to load, and everything that a store holds after a load."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from contextlib import suppress
+from pathlib import Path
+
+import webtable
+from webtable import Scan, Store
+
+__all__ = ["contents", "page", "stored_cells", "worker_ids", "write_jsonl", "write_warc"]
+
+_OF_THE_WRITER = (b"metadata:rev", b"metadata:pending")
+
+
+def page(number: int, version: int = 0) -> str:
+    links = "".join(f'<a href="/page{n}">to {n}</a>' for n in range(number % 7))
+    return f"<title>Page {number}</title><p>version {version}</p>{links}"
+
+
+def write_jsonl(
+    path: Path, pages: int, *, day: int = 1, version: int = 0, domain: str = "example.com"
+) -> None:
+    lines = [
+        json.dumps(
+            {
+                "url": f"https://site{number % 5}.{domain}/page{number}",
+                "html": page(number, version if number % 3 == 0 else 0),
+                "status": 404 if number % 11 == 0 else 200,
+                "fetched": f"2026-09-{day:02}T12:00:00Z",
+            }
+        )
+        for number in range(pages)
+    ]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def write_warc(path: Path, pages: int, *, day: int = 1) -> None:
+    records = [b"WARC/1.1\r\nWARC-Type: warcinfo\r\nContent-Length: 0\r\n\r\n\r\n\r\n"]
+    for number in range(pages):
+        body = page(number).encode()
+        answer = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n%b" % (
+            len(body),
+            body,
+        )
+        head = (
+            "WARC/1.1\r\nWARC-Type: response\r\n"
+            f"WARC-Target-URI: https://site{number % 5}.example.com/page{number}\r\n"
+            f"WARC-Date: 2026-09-{day:02}T12:00:00Z\r\n"
+            "Content-Type: application/http; msgtype=response\r\n"
+            f"Content-Length: {len(answer)}\r\n\r\n"
+        )
+        records.append(head.encode() + answer + b"\r\n\r\n")
+    path.write_bytes(b"".join(map(gzip.compress, records)))
+
+
+def contents(location: str) -> dict[str, list[tuple[bytes, bytes, int, bytes]]]:
+    """Everything in a store, but for revisions and what is stamped with them."""
+    with webtable.open(location, read_only=True) as opened:
+        return stored_cells(opened)
+
+
+def stored_cells(store: Store, of: bytes = b"") -> dict[str, list[tuple[bytes, bytes, int, bytes]]]:
+    """As `contents`; of the rows whose keys have `of` in them."""
+    found: dict[str, list[tuple[bytes, bytes, int, bytes]]] = {}
+    for name in store.tables():
+        if name == "webtable_settings":
+            continue
+        is_index = name.endswith("_idx")
+        found[name] = sorted(
+            (row.key, column, 0 if is_index else timestamp, value)
+            for row in store.table(name).scan(Scan(versions=9))
+            for column, timestamp, value, _ in row.raw_cells
+            if of in row.key and column not in _OF_THE_WRITER
+        )
+    return found
+
+
+def worker_ids(process: int | str = "self") -> list[int]:
+    """The worker processes that a process has now."""
+    found = []
+    for children in Path(f"/proc/{process}/task").glob("*/children"):
+        with suppress(OSError):  # that thread has ended meanwhile
+            for child in map(int, children.read_text(encoding="ascii").split()):
+                with suppress(OSError):  # that process has
+                    if b"worker_process" in Path(f"/proc/{child}/cmdline").read_bytes():
+                        found.append(child)
+    return found

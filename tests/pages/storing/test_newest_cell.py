@@ -1,0 +1,251 @@
+"""Captures stored without their bodies: what comes out is what their bodies would have made."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import webtable
+from tests.pages.conftest import parse
+from webtable.pages.columns import NEWEST
+from webtable.pages.page import NewCapture
+from webtable.pages.storing.history import CaptureNote
+from webtable.pages.storing.newest_cell import Keeping, Offered, encode_held, repeat, said_of
+from webtable.pages.table import PageTable
+
+BEGIN = 1_788_264_000  # 2026-09-01T12:00:00Z
+DAY = 86_400
+BODIES = {"a": b"alpha", "b": b"beta gamma", "c": b"delta"}
+SAID = ("utf-8", "", "utf-8\t\tnoindex")
+COUNTER = itertools.count()
+EXAMPLES = 500 if os.environ.get("WEBTABLE_SOAK") else 60
+FOR_EVER = Keeping(None, None, 0)
+
+NOTE = CaptureNote(BEGIN, "sha1:a", 200, 5, "text/html", "", BEGIN - DAY, False)
+VALUE = (
+    b"1\t2026-08-02T12:00:00Z\t2026-08-12T12:00:00Z\t2026-08-02T12:00:00Z\t2026-08-31T12:00:00Z"
+    b"\tutf-8\t\tnoindex, a\tb"
+)
+
+
+def capture(
+    at: int, digest: str = "a", said: str | None = "utf-8", *, header: int | None = None
+) -> NewCapture:
+    body = BODIES[digest]
+    note = CaptureNote(at, f"sha1:{digest}", 200, len(body), "text/html", "", header, False)
+    info = parse("", body, "")
+    # What a page is called depends on its headers here, so that a title of another one shows.
+    return NewCapture("", note, body, info._replace(title=f"{info.title} {said}", said=said))
+
+
+@st.composite
+def crawls(draw: st.DrawFn) -> NewCapture:
+    second = draw(st.integers(1, 8))
+    made = capture(
+        BEGIN + second,
+        draw(st.sampled_from("aaab")),
+        draw(st.sampled_from(SAID)),
+        header=draw(st.sampled_from([None, None, BEGIN, BEGIN + 5])),
+    )
+    status = draw(st.sampled_from([200, 200, 200, 203, 404]))
+    media_type = draw(st.sampled_from(["text/html", "text/html", "application/xhtml+xml"]))
+    note = made.note._replace(status=status, type=media_type)
+    if draw(st.integers(0, 5)) == 0:
+        return made._replace(note=note._replace(is_revisit=True, size=0), body=None, info=None)
+    return made._replace(note=note)
+
+
+def offer(pages: PageTable, captures: list[NewCapture]) -> list[NewCapture]:
+    """Offers captures, and returns those whose bodies are wanted."""
+    offered = [
+        each
+        for each in captures
+        if each.info is not None and each.info.said is not None and each.body is not None
+    ]
+    links = pages.take_offered(
+        [Offered(each.url, each.note, (each.info and each.info.said) or "") for each in offered]
+    )
+    for each, count in zip(offered, links, strict=True):
+        if count is not None:
+            assert each.info is not None
+            assert count == each.info.link_count
+    taken = [each for each, count in zip(offered, links, strict=True) if count is not None]
+    return [each for each in captures if each not in taken]
+
+
+def cells(pages: PageTable, url: str) -> list[tuple[bytes, int, bytes]]:
+    """All cells of a page, but for those of the writer, and what only one way of writing has."""
+    row = pages.rows.table.get(pages.keys.row_key(url), versions=100)
+    assert row is not None
+    own = (b"metadata:rev", b"metadata:pending", b"metadata:url", NEWEST)
+    return [
+        (column, stamp, value) for column, stamp, value, _ in row.raw_cells if column not in own
+    ]
+
+
+def entries(pages: PageTable, url: str) -> set[tuple[str, bytes]]:
+    key = pages.keys.row_key(url)
+    return {
+        (name, row.key.replace(key, b""))
+        for name, index in pages.rows.indexes.items()
+        if name not in ("webtable_url_idx", "webtable_domain_idx")
+        for row in pages.store.table(index.table).scan()
+        if row.key.endswith(b"_" + key)
+    }
+
+
+def new_url() -> str:
+    return f"https://held{next(COUNTER)}.com/"
+
+
+@pytest.mark.parametrize("pages", ["rocks"], indirect=True)
+@given(st.lists(crawls(), min_size=2, max_size=8))
+@settings(deadline=None, max_examples=EXAMPLES)
+def test_cell_for_cell_as_with_bodies(pages: PageTable, captures: list[NewCapture]) -> None:
+    plain, held = new_url(), new_url()
+    for each in captures:
+        # Without `said` nothing is ever held: every capture goes by the rules.
+        info = each.info._replace(said=None) if each.info is not None else None
+        pages.store_captures([each._replace(url=plain, info=info)])
+        if wanted := offer(pages, [each._replace(url=held)]):
+            pages.store_captures(wanted)
+    assert cells(pages, held) == cells(pages, plain)
+    assert entries(pages, held) == entries(pages, plain)
+
+
+def test_what_is_the_same_is_taken_and_anything_else_is_wanted(pages: PageTable) -> None:
+    url = new_url()
+    first = capture(BEGIN, header=BEGIN - DAY)._replace(url=url)
+    assert offer(pages, [first]) == [first]  # of a page that is not there
+    assert pages.store_captures([first]) == ["new"]
+    later = capture(BEGIN + DAY, header=BEGIN - DAY)._replace(url=url)
+    note = later.note
+    for other in (
+        capture(BEGIN + DAY, "b")._replace(url=url),
+        capture(BEGIN + DAY, said="latin-1")._replace(url=url),
+        capture(BEGIN + DAY, said="utf-8\thttps://example.com/\t")._replace(url=url),
+        capture(BEGIN - DAY)._replace(url=url),
+        later._replace(note=note._replace(status=404)),
+        later._replace(note=note._replace(type="text/plain")),
+        later._replace(note=note._replace(size=note.size + 1)),
+        first._replace(note=first.note._replace(last_modified=None)),
+    ):
+        assert offer(pages, [other]) == [other]
+    assert offer(pages, [first]) == []  # is there
+    assert len(pages.captures(url)) == 1
+    assert offer(pages, [later]) == []
+    assert [each.time for each in pages.captures(url)] == [BEGIN, BEGIN + DAY]
+    assert offer(pages, [later]) == []
+    assert len(pages.captures(url)) == 2
+    found = pages.page(url)
+    assert found is not None
+    assert (found.fetched, found.last_modified) == ("2026-09-02T12:00:00Z", "2026-08-31T12:00:00Z")
+    changed = capture(BEGIN + 2 * DAY, "b")._replace(url=url)
+    assert pages.store_captures([changed]) == ["changed"]
+    # What was there before the last change is not the newest capture again.
+    assert offer(pages, [capture(BEGIN + 3 * DAY)._replace(url=url)]) != []
+
+
+def test_what_is_about_to_expire_is_wanted(tmp_path_factory: pytest.TempPathFactory) -> None:
+    now = int(time.time())
+    with webtable.open(str(tmp_path_factory.mktemp("live") / "store")) as store:
+        pages = PageTable.create(store, parse, profile="live")
+        for age, is_wanted in ((10, False), (44, False), (50, True), (80, True), (95, True)):
+            url = new_url()
+            pages.store_captures([capture(now - age * DAY)._replace(url=url)])
+            again = capture(now - DAY)._replace(url=url)
+            wanted = offer(pages, [again])
+            assert bool(wanted) == is_wanted, age
+            if wanted:
+                assert pages.store_captures(wanted) == ["unchanged"]
+            content = pages.content(url)
+            assert content is not None
+            assert content.body == BODIES["a"]
+            # It was written again, and is young enough from now on.
+            assert offer(pages, [capture(now)._replace(url=url)]) == []
+
+
+def test_a_store_from_before_is_read_and_its_rows_are_held_once_written(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    with webtable.open(str(tmp_path_factory.mktemp("before") / "store")) as store:
+        pages = PageTable.create(store, parse, profile="archive")
+        url, row = new_url(), b"pages"
+        pages.store_captures([capture(BEGIN, said=None)._replace(url=url)])
+        store.table("webtable_settings").put(row, {b"a:format": b"1"})
+        assert NEWEST not in pages.rows.read_state(pages.keys.row_key(url)).facts
+        pages = PageTable.open(store, parse)
+        later = capture(BEGIN + DAY)._replace(url=url)
+        assert offer(pages, [later]) == [later]
+        # An older version would not keep what rows hold, and shall not write here any more.
+        found = store.table("webtable_settings").get(row)
+        assert found is not None
+        assert found.value(b"a:format") == b"3"
+        assert pages.store_captures([later]) == ["unchanged"]
+        assert offer(pages, [capture(BEGIN + 2 * DAY)._replace(url=url)]) == []
+
+
+def test_the_cell_is_frozen() -> None:
+    said = "utf-8\t\tnoindex, a\tb"
+    versions = BEGIN - 30 * DAY, BEGIN - 20 * DAY
+    assert encode_held(NOTE, versions, BEGIN - 30 * DAY, said) == VALUE
+    assert said_of({NEWEST: VALUE}) == said
+    assert said_of({NEWEST: b"0" + VALUE[1:]}) is None  # parsed by other rules
+    facts = {
+        NEWEST: VALUE,
+        b"metadata:url": b"https://example.com/",
+        b"metadata:digest": b"sha1:a",
+        b"metadata:size": b"5",
+        b"metadata:type": b"text/html",
+        b"metadata:status_code": b"200",
+        b"metadata:redirect": b"",
+        b"metadata:fetched": b"2026-09-01T12:00:00Z",
+        b"metadata:last_modified": b"2026-08-31T12:00:00Z",
+    }
+    later = NOTE._replace(time=BEGIN + DAY, last_modified=None)
+    repeated = repeat(Offered("https://example.com/", later, said), facts, FOR_EVER)
+    assert repeated is not None
+    assert repeated.values == {
+        b"captures:20260902120000_sha1:a": b"response\t200\t5\ttext/html\t\t",
+        b"metadata:fetched": b"2026-09-02T12:00:00Z",
+        b"metadata:last_modified": b"2026-08-02T12:00:00Z",
+        NEWEST: VALUE.replace(b"2026-08-31T12:00:00Z", b""),
+    }
+    facts[NEWEST] = b"0" + VALUE[1:]
+    assert repeat(Offered("https://example.com/", later, said), facts, FOR_EVER) is None
+
+
+@pytest.mark.parametrize(
+    ("note", "versions", "said"),
+    [
+        (NOTE, (BEGIN, BEGIN), None),
+        (NOTE, (None, BEGIN), ""),
+        (NOTE, (BEGIN, None), ""),
+        (NOTE._replace(status=301), (BEGIN, BEGIN), ""),
+        (NOTE._replace(is_revisit=True), (BEGIN, BEGIN), ""),
+        (NOTE._replace(is_told=True), (BEGIN, BEGIN), ""),
+    ],
+)
+def test_what_is_not_whole_is_not_held(
+    note: CaptureNote, versions: tuple[int | None, int | None], said: str | None
+) -> None:
+    assert encode_held(note, versions, BEGIN, said) == b""
+
+
+def test_a_revisit_keeps_what_the_headers_of_its_capture_said(pages: PageTable) -> None:
+    url = "https://example.com/"
+    first = capture(BEGIN, said="utf-8\t\tnoindex")._replace(url=url)
+    revisit = first._replace(
+        note=first.note._replace(time=BEGIN + DAY, is_revisit=True, size=0), body=None, info=None
+    )
+    pages.store_captures([first])
+    pages.store_captures([revisit])
+    page = pages.page(url)
+    assert page is not None
+    assert page.title == "alpha utf-8\t\tnoindex"
+    assert page.fetched == "2026-09-02T12:00:00Z"
