@@ -45,10 +45,10 @@ def test_type_checkers_read_the_same_modules() -> None:
 
 
 def test_an_unknown_name_is_an_error_that_names_the_module() -> None:
-    with pytest.raises(AttributeError, match="module 'webtable' has no attribute 'opne'"):
-        _ = webtable.opne  # type: ignore[attr-defined]
-    with pytest.raises(ImportError, match="cannot import name 'opne' from 'webtable'"):
-        from webtable import opne  # type: ignore[attr-defined]  # noqa: F401
+    with pytest.raises(AttributeError, match="module 'webtable' has no attribute 'nosuch'"):
+        _ = webtable.nosuch  # type: ignore[attr-defined]
+    with pytest.raises(ImportError, match="cannot import name 'nosuch' from 'webtable'"):
+        from webtable import nosuch  # type: ignore[attr-defined]  # noqa: F401
 
 
 def test_importing_the_package_imports_none_of_its_parts() -> None:

@@ -213,7 +213,7 @@ def test_ctrl_c_ends_a_script_with_its_own_code(tmp_path: Path) -> None:
     process.stdout.readline()
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=120)
-    assert (process.returncode, said.strip()) == (130, b"")
+    assert (process.returncode, said.strip()) == (130, b"webtable: stopped")
 
 
 def test_a_script_that_cannot_be_read_makes_no_store(tmp_path: Path) -> None:
