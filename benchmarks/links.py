@@ -24,7 +24,7 @@ from benchmarks.links_recrawl import every_nth, recrawl
 from benchmarks.pages import sample_files
 from benchmarks.pages_ceiling import Work, ceiling, warc_files
 from webtable.links.asking.history import LinkHistory
-from webtable.links.asking.queries import LinkQuestions
+from webtable.links.asking.queries import LinkQueries
 from webtable.links.asking.redirects import redirects
 from webtable.links.asking.reports import LinkReports
 from webtable.links.index import LinkIndex
@@ -143,7 +143,7 @@ def _child(step: str, location: Path, files: Sequence[Path] = ()) -> Done:
 def _ask(bench: Bench, location: str) -> None:
     with webtable.open(location, read_only=True) as store:
         index = LinkIndex.open(PageTable.open(store, parse_stored))
-        asked, reports, history = LinkQuestions(index), LinkReports(index), LinkHistory(index)
+        asked, reports, history = LinkQueries(index), LinkReports(index), LinkHistory(index)
         linked = [item.url for item in asked.top(limit=500).items]
         crawled = [url for url in linked if (p := index.pages.page(url)) and p.status == 200]
         page = crawled[len(crawled) // 2]

@@ -15,7 +15,7 @@ import webtable
 from benchmarks.footprint import peak_megabytes
 from webtable.links.checking.rebuild import rebuild
 from webtable.links.index import LinkIndex
-from webtable.links.updating.hook import LinkKeeper
+from webtable.links.updating.hook import LinkHook
 from webtable.pages.loading.loader import Loader
 from webtable.pages.storing.capture_parser import parse_stored
 from webtable.pages.table import PageTable
@@ -30,7 +30,7 @@ def load(location: str, files: list[str]) -> list[float]:
         if is_new:
             PageTable.create(store, parse_stored, profile="archive")
         pages = PageTable.open(store, parse_stored)
-        pages.hook = LinkKeeper(LinkIndex.create(pages))
+        pages.hook = LinkHook(LinkIndex.create(pages))
         began = time.perf_counter()
         first: list[float] = []  # when the first batch was stored, and how many pages it had
         loader = Loader(pages, workers=WORKERS, on_progress=lambda *_: note())

@@ -19,7 +19,7 @@ import webtable
 from benchmarks.harness import Bench, Target
 from benchmarks.pages_ceiling import ceiling, warc_files
 from benchmarks.pages_peers import peers
-from webtable.pages.asking.queries import Questions
+from webtable.pages.asking.queries import PageQueries
 from webtable.pages.formats.crawl_files import read_captures
 from webtable.pages.storing.capture_parser import parse_stored
 from webtable.pages.table import PageTable
@@ -154,7 +154,7 @@ def _load(location: str, files: list[Path]) -> tuple[int, float, float]:
 def _ask(bench: Bench, location: str) -> None:
     with webtable.open(location, read_only=True) as store:
         pages = PageTable.open(store, parse_stored)
-        asked = Questions(pages)
+        asked = PageQueries(pages)
         page = asked.largest().items[0]
         host = page.url.split("/")[2]
         questions: dict[str, Callable[[], object]] = {

@@ -1,4 +1,4 @@
-"""Questions that cannot be answered as they are asked: an error, not an empty answer."""
+"""Queries that cannot be answered as they are asked: an error, not an empty answer."""
 
 from __future__ import annotations
 

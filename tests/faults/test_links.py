@@ -20,7 +20,7 @@ from webtable.index.rules import SystemClock
 from webtable.links.checking.verify import verify_links
 from webtable.links.index import LinkIndex
 from webtable.links.rules import INTENT_AGE_MS
-from webtable.links.updating.hook import LinkKeeper
+from webtable.links.updating.hook import LinkHook
 from webtable.local.hbase import LocalHBase
 from webtable.pages.storing.capture_parser import parse_stored
 from webtable.pages.table import PageTable
@@ -72,7 +72,7 @@ def test_loaders_keep_links_while_servers_die(
             process.__exit__(None, None, None)
     pages = PageTable.open(store, parse_stored)
     index = LinkIndex.open(pages, clock=LaterClock())
-    LinkKeeper(index).drain()
+    LinkHook(index).drain()
     assert differences(index) == []
     report = verify_links(index)
     assert report.is_clean, report

@@ -10,7 +10,7 @@ import pytest
 import webtable
 from tests.links.web import captures
 from webtable.links.index import LinkIndex
-from webtable.links.updating.hook import LinkKeeper
+from webtable.links.updating.hook import LinkHook
 from webtable.local.hbase import LocalHBase
 from webtable.pages.storing.capture_parser import parse_stored
 from webtable.pages.table import PageTable
@@ -41,7 +41,7 @@ def kept(store: Store, keys: str) -> LinkIndex:
     """Stores the small web, and lets its index follow."""
     pages = PageTable.create(store, parse_stored, keys=keys, profile="archive")
     index = LinkIndex.create(pages)
-    keeper = LinkKeeper(index)
+    keeper = LinkHook(index)
     pages.hook = keeper
     pages.store_captures(list(captures()))
     keeper.drain()

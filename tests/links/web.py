@@ -19,7 +19,7 @@ DAYS = (1_788_220_800, 1_789_084_800, 1_789_948_800)
 EXAMPLE = "https://example.com"
 
 
-class Answer(NamedTuple):
+class Response(NamedTuple):
     """What a page answered in a crawl: (target, rel, words) of each link, or an error."""
 
     links: tuple[tuple[str, str, str], ...] = ()
@@ -36,42 +36,42 @@ HOME = (
     (f"{EXAMPLE}/old", "", "Old"),
     (f"{EXAMPLE}/file", "", "File"),
 )
-WEB: tuple[dict[str, Answer], ...] = (
+WEB: tuple[dict[str, Response], ...] = (
     {
-        f"{EXAMPLE}/": Answer((*HOME, ("https://other.org/", "", "Other"))),
-        f"{EXAMPLE}/about": Answer(((f"{EXAMPLE}/", "", "Home"), (f"{EXAMPLE}/end", "", "End"))),
-        f"{EXAMPLE}/gone": Answer(((f"{EXAMPLE}/", "", "Home"),)),
-        f"{EXAMPLE}/old": Answer(status=301, redirect=f"{EXAMPLE}/older"),
-        f"{EXAMPLE}/older": Answer(status=302, redirect=f"{EXAMPLE}/about"),
-        f"{EXAMPLE}/one": Answer(status=301, redirect=f"{EXAMPLE}/two"),
-        f"{EXAMPLE}/two": Answer(status=301, redirect=f"{EXAMPLE}/one"),
-        f"{EXAMPLE}/orphan": Answer(((f"{EXAMPLE}/older", "", "About"),)),
-        f"{EXAMPLE}/end": Answer(),
-        f"{EXAMPLE}/file": Answer(type="application/pdf"),
-        "http://example.com:8080/": Answer(((f"{EXAMPLE}/about", "", "secure"),)),
-        "https://docs.example.com/": Answer(((f"{EXAMPLE}/about", "", "Example"),)),
-        "https://example2.com/": Answer(((f"{EXAMPLE}/about", "", "Neighbour"),)),
-        "https://example-a.com/": Answer(((f"{EXAMPLE}/about", "", "Neighbour"),)),
-        "https://other.org/": Answer(
+        f"{EXAMPLE}/": Response((*HOME, ("https://other.org/", "", "Other"))),
+        f"{EXAMPLE}/about": Response(((f"{EXAMPLE}/", "", "Home"), (f"{EXAMPLE}/end", "", "End"))),
+        f"{EXAMPLE}/gone": Response(((f"{EXAMPLE}/", "", "Home"),)),
+        f"{EXAMPLE}/old": Response(status=301, redirect=f"{EXAMPLE}/older"),
+        f"{EXAMPLE}/older": Response(status=302, redirect=f"{EXAMPLE}/about"),
+        f"{EXAMPLE}/one": Response(status=301, redirect=f"{EXAMPLE}/two"),
+        f"{EXAMPLE}/two": Response(status=301, redirect=f"{EXAMPLE}/one"),
+        f"{EXAMPLE}/orphan": Response(((f"{EXAMPLE}/older", "", "About"),)),
+        f"{EXAMPLE}/end": Response(),
+        f"{EXAMPLE}/file": Response(type="application/pdf"),
+        "http://example.com:8080/": Response(((f"{EXAMPLE}/about", "", "secure"),)),
+        "https://docs.example.com/": Response(((f"{EXAMPLE}/about", "", "Example"),)),
+        "https://example2.com/": Response(((f"{EXAMPLE}/about", "", "Neighbour"),)),
+        "https://example-a.com/": Response(((f"{EXAMPLE}/about", "", "Neighbour"),)),
+        "https://other.org/": Response(
             ((f"{EXAMPLE}/about", "sponsored", "Example"), (f"{EXAMPLE}/never", "", "Never"))
         ),
-        "https://shop.co.uk/": Answer(
+        "https://shop.co.uk/": Response(
             ((f"{EXAMPLE}/about", "", "Example"), ("https://co.uk/", "", "Under it"))
         ),
-        "https://co.uk/shops": Answer((("https://co.uk/", "", "Home"),)),
+        "https://co.uk/shops": Response((("https://co.uk/", "", "Home"),)),
     },
     {
-        f"{EXAMPLE}/": Answer(
+        f"{EXAMPLE}/": Response(
             ((f"{EXAMPLE}/about", "", "About"), *HOME[1:], (f"{EXAMPLE}/new", "", "New"))
         ),
-        f"{EXAMPLE}/about": Answer(((f"{EXAMPLE}/", "", "Home"), (f"{EXAMPLE}/end", "", "End"))),
-        f"{EXAMPLE}/gone": Answer(status=404),
-        "https://docs.example.com/": Answer(((f"{EXAMPLE}/about", "ugc", "Example"),)),
-        "https://new.org/": Answer(((f"{EXAMPLE}/about", "", "Example"),)),
+        f"{EXAMPLE}/about": Response(((f"{EXAMPLE}/", "", "Home"), (f"{EXAMPLE}/end", "", "End"))),
+        f"{EXAMPLE}/gone": Response(status=404),
+        "https://docs.example.com/": Response(((f"{EXAMPLE}/about", "ugc", "Example"),)),
+        "https://new.org/": Response(((f"{EXAMPLE}/about", "", "Example"),)),
     },
     {
-        f"{EXAMPLE}/gone": Answer(status=410),
-        "https://shop.co.uk/": Answer(status=503),
+        f"{EXAMPLE}/gone": Response(status=410),
+        "https://shop.co.uk/": Response(status=503),
     },
 )
 CRAWLS = len(WEB)
@@ -111,7 +111,7 @@ def captures(crawls: int = CRAWLS) -> Iterator[NewCapture]:
 
 def links_at(second: int) -> list[Seen]:
     """Returns the links that there were at a second, in no order."""
-    newest: dict[str, Answer] = {}
+    newest: dict[str, Response] = {}
     for day, crawl in zip(DAYS, WEB, strict=True):
         if day <= second:
             newest |= crawl

@@ -75,9 +75,9 @@ def test_records_are_found_by_fields(people: Collection[Person], own: Own) -> No
     assert people.get("g2", own("b")) is None
     assert not people.exists("g2", own("b"))
     assert people.exists("g1", own("a"))
-    explained = people.explain(by, prefix=(city,))
-    assert (explained.counts.shown, explained.counts.stale) == (2, 0)
-    assert explained.counts.entries == explained.counts.rows == 2
+    cost = people.explain(by, prefix=(city,))
+    assert (cost.counts.shown, cost.counts.stale) == (2, 0)
+    assert cost.counts.entries == cost.counts.rows == 2
 
 
 def test_covered_fields_save_reading_records(people: Collection[Person], own: Own) -> None:

@@ -19,7 +19,7 @@ from webtable.index.table import IndexedTable
 from webtable.links import schema as links_schema
 from webtable.links.index import LinkIndex
 from webtable.links.rules import INTENT_AGE_MS
-from webtable.links.updating.hook import LinkKeeper
+from webtable.links.updating.hook import LinkHook
 from webtable.pages import schema as pages_schema
 from webtable.pages.hooks import Begun, LinksChange
 from webtable.pages.indexes import page_indexes
@@ -87,7 +87,7 @@ class LinksWorld:
         store.create_table(links_schema.index_schema(is_embedded=False))
         store.create_table(links_schema.work_schema())
 
-    def worker(self) -> tuple[PageTable, LinkIndex, LinkKeeper]:
+    def worker(self) -> tuple[PageTable, LinkIndex, LinkHook]:
         """Returns the pages and their links as a worker with a clock of its own has them."""
         clock, tokens = self.world.clock(), self.world.token
         rows = IndexedTable(
@@ -102,7 +102,7 @@ class LinksWorld:
         )
         pages = PageTable(PageSettings(self._keys, "archive", self._suffixes), rows, parse)
         index = LinkIndex(pages, self.shards, workers=1, clock=clock, tokens=tokens)
-        keeper = LinkKeeper(index)
+        keeper = LinkHook(index)
         pages.hook = keeper
         return pages, index, keeper
 
@@ -138,7 +138,7 @@ class LinksWorld:
 
     # Tasks
 
-    def load(self, pages: PageTable, keeper: LinkKeeper) -> None:
+    def load(self, pages: PageTable, keeper: LinkHook) -> None:
         """A loader: some captures, or all, in an order and in batches of its own."""
         chance = self.chance
         order = chance.sample(self.captures, chance.randrange(1, len(self.captures) + 1))
@@ -158,7 +158,7 @@ class LinksWorld:
         for number in range(chance.choice((0, 1, 1, 2))):
             add(f"exporter {number}", _task(self._export, self.worker()[2]))
 
-    def _export(self, keeper: LinkKeeper) -> None:
+    def _export(self, keeper: LinkHook) -> None:
         for _ in range(self.chance.choice((1, 2))):
             keeper.drain()
 
@@ -189,7 +189,7 @@ class OfferedLinks(LinksWorld):
         self.bodies["b"] = self.bodies["c"] = self.bodies["a"]
         self.captures = [_said(self._capture()) for _ in range(6)]
 
-    def load(self, pages: PageTable, keeper: LinkKeeper) -> None:
+    def load(self, pages: PageTable, keeper: LinkHook) -> None:
         """A loader: some captures, or all, mostly in their order."""
         chance = self.chance
         order = chance.sample(self.captures, chance.randrange(1, len(self.captures) + 1))
@@ -258,7 +258,7 @@ class MovingCounts(LinksWorld):
         )
         return NewCapture(url, note, body, parse(url, body, ""))
 
-    def load(self, pages: PageTable, keeper: LinkKeeper) -> None:
+    def load(self, pages: PageTable, keeper: LinkHook) -> None:
         """A loader: all captures one by one, in their order."""
         for capture in self.captures:
             pages.store_captures([capture])
@@ -271,7 +271,7 @@ class MovingCounts(LinksWorld):
         for number in range(self.chance.choice((2, 3))):
             add(f"exporter {number}", _task(self._export, self.worker()[2]))
 
-    def _export(self, keeper: LinkKeeper) -> None:
+    def _export(self, keeper: LinkHook) -> None:
         for _ in range(4):
             keeper.drain()
 
@@ -304,7 +304,7 @@ class LeftBehind(MovingCounts):
             self.world.scheduler.add(f"exporter {number}", _task(self._export, self.worker()[2]))
 
 
-class _Dying(LinkKeeper):
+class _Dying(LinkHook):
     """Dies when the rows of pages are written."""
 
     def finish(self, begun: Begun, changes: Sequence[LinksChange]) -> None:

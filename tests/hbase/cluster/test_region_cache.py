@@ -15,7 +15,7 @@ from webtable.store.hbase.cluster.table_names import Names
 from webtable.store.hbase.proto import base_pb2, client_pb2
 from webtable.store.hbase.retry import Deadline, translate
 from webtable.store.hbase.wire.cells import encode_cells
-from webtable.store.hbase.wire.connection import Answer
+from webtable.store.hbase.wire.connection import RpcResponse
 from webtable.store.hbase.wire.errors import ConnectionLost, NotHBase, RemoteError, Server
 
 M = TypeVar("M", bound=Message)
@@ -66,7 +66,7 @@ class MetaServer:
 
     def __call__(
         self, method: str, request: Message, kind: type[M], deadline: Deadline
-    ) -> tuple[Answer[M], Server]:
+    ) -> tuple[RpcResponse[M], Server]:
         self.calls.append(method)
         if isinstance(request, client_pb2.GetRequest):
             values = self.rows.get(request.get.row, {})
@@ -106,12 +106,12 @@ class MetaServer:
 
     def _answer(
         self, message: Message, kind: type[M], rows: list[tuple[bytes, dict[bytes, bytes]]]
-    ) -> tuple[Answer[M], Server]:
+    ) -> tuple[RpcResponse[M], Server]:
         parts: list[bytes] = []
         for key, values in rows:
             encode_cells(parts, key, values.items(), 1)
         assert isinstance(message, kind)
-        return Answer(message, b"".join(parts)[: self.most_bytes], 0), META_SERVER
+        return RpcResponse(message, b"".join(parts)[: self.most_bytes], 0), META_SERVER
 
 
 def _meta_order(key: bytes) -> tuple[bytes, bytes, bytes]:

@@ -10,7 +10,7 @@ import pytest
 
 from tests.hbase.wire.forms import form_of
 from webtable.store.hbase.ops import row_assembler
-from webtable.store.hbase.ops.row_assembler import AT_A_TIME, Batch, ScanAnswer, Stitching
+from webtable.store.hbase.ops.row_assembler import AT_A_TIME, Batch, ScanResult, Stitching
 from webtable.store.hbase.proto import client_pb2
 from webtable.store.model import RawCell, Row
 
@@ -25,14 +25,14 @@ def codec(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Mo
 
 def answer(
     codec: ModuleType, results: list[tuple[bytes, list[RawCell]]], flags: list[bool]
-) -> ScanAnswer:
+) -> ScanResult:
     parts = [b"the message"]
     for key, cells in results:
         codec.encode_cells(parts, key, [(cell[0], cell[2]) for cell in cells], 7)
     message = client_pb2.ScanResponse(
         cells_per_result=[len(cells) for _, cells in results], partial_flag_per_result=flags
     )
-    return ScanAnswer(message, b"".join(parts), len(parts[0]))
+    return ScanResult(message, b"".join(parts), len(parts[0]))
 
 
 def taken(batch: Batch) -> list[Row]:

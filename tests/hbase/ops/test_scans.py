@@ -20,7 +20,7 @@ from webtable.store.hbase.ops.parallel_scan import MOST_AHEAD, MOST_SCANNERS, sc
 from webtable.store.hbase.ops.scanner import RangeScanner, ScanJob
 from webtable.store.hbase.proto import client_pb2
 from webtable.store.hbase.retry import Attempts, Remedy
-from webtable.store.hbase.wire.connection import Answer, Connection
+from webtable.store.hbase.wire.connection import Connection, RpcResponse
 from webtable.store.hbase.wire.errors import NotHBase, RemoteError, RpcError
 from webtable.store.model import Row
 from webtable.store.mutation import Put
@@ -280,7 +280,7 @@ def test_an_answer_that_cannot_be_read_is_refused_when_it_comes(
     response = client_pb2.ScanResponse(cells_per_result=counts, partial_flag_per_result=flags)
     scanner = RangeScanner(ScanJob(engine._cluster, numbers, Scan()), b"", b"")
     with pytest.raises(NotHBase, match="unreadable cells"):
-        scanner._take(Answer(response, cells, 0))
+        scanner._take(RpcResponse(response, cells, 0))
 
 
 def test_what_is_unknown_is_told_at_the_call(engine: HBaseEngine, numbers: str) -> None:

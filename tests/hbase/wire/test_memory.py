@@ -19,7 +19,13 @@ from webtable.store.hbase.cluster.zk_client import ZooKeeperSession
 from webtable.store.hbase.ops.row_assembler import Stitching
 from webtable.store.hbase.proto import client_pb2
 from webtable.store.hbase.wire.auth import Identity
-from webtable.store.hbase.wire.errors import Answer, CallTimedOut, NotHBase, RemoteError, Server
+from webtable.store.hbase.wire.errors import (
+    CallTimedOut,
+    NotHBase,
+    RemoteError,
+    RpcResponse,
+    Server,
+)
 
 SERVER = Server("host", 16020)
 MEGABYTE = 1 << 20
@@ -160,5 +166,5 @@ def test_many_notes_about_no_rows(peak: Callable[[], float]) -> None:
     response = client_pb2.ScanResponse(partial_flag_per_result=[False] * count)
     before = peak()
     with pytest.raises(ValueError, match="0 rows, 4194304 notes"):
-        Stitching().rows(Answer(response, b"", 0), is_region_over=False)
+        Stitching().rows(RpcResponse(response, b"", 0), is_region_over=False)
     assert peak() < before + 1

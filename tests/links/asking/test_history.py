@@ -1,4 +1,4 @@
-"""Questions about links at earlier times, against the captures themselves."""
+"""Queries about links at earlier times, against the captures themselves."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from webtable.links.asking.history import Change, LinkHistory
 from webtable.links.asking.page_history import words_for
 from webtable.links.asking.wide_rows import Kind
 from webtable.links.index import LinkIndex
-from webtable.links.updating.hook import LinkKeeper
+from webtable.links.updating.hook import LinkHook
 from webtable.pages.page import NewCapture
 from webtable.pages.storing.capture_parser import parse_stored
 from webtable.pages.storing.cells import decode_time, encode_time
@@ -154,7 +154,7 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LinkIndex]:
     with webtable.open(location) as store:
         pages = PageTable.create(store, parse_stored, profile="live")
         index = LinkIndex.create(pages)
-        keeper = LinkKeeper(index)
+        keeper = LinkHook(index)
         pages.hook = keeper
         for number, age in enumerate((30, 20, 10)):
             targets = ("https://to.com/", f"https://to.com/{number}")

@@ -12,10 +12,10 @@ import pytest
 
 import webtable
 from webtable.links.asking.history import LinkHistory
-from webtable.links.asking.queries import LinkQuestions
+from webtable.links.asking.queries import LinkQueries
 from webtable.links.checking.rebuild import rebuild
 from webtable.links.index import LinkIndex
-from webtable.links.updating.hook import LinkKeeper
+from webtable.links.updating.hook import LinkHook
 from webtable.pages.page import NewCapture
 from webtable.pages.storing.capture_parser import parse_stored
 from webtable.pages.storing.cells import encode_time
@@ -104,7 +104,7 @@ def stored(
     with webtable.open(str(tmp_path_factory.mktemp("random") / "store")) as store:
         pages = PageTable.create(store, parse_stored, profile="archive")
         index = LinkIndex.create(pages)
-        keeper = LinkKeeper(index)
+        keeper = LinkHook(index)
         pages.hook = keeper
         every = list(captures(made))
         random.Random(request.param).shuffle(every)
@@ -118,7 +118,7 @@ def stored(
 
 def test_links_at_any_hour(stored: tuple[Histories, LinkIndex]) -> None:
     made, index = stored
-    asked, now = LinkHistory(index), LinkQuestions(index)
+    asked, now = LinkHistory(index), LinkQueries(index)
     known = set(made) | {target for hour in range(HOURS) for _, target, _ in links_at(made, hour)}
     for target, hour in itertools.product(sorted(known), range(0, HOURS, 7)):
         found = asked.inlinks(target, BEGIN + hour * HOUR, limit=100).answer.items

@@ -1,4 +1,4 @@
-"""Questions about links as they are now, against the captures themselves."""
+"""Queries about links as they are now, against the captures themselves."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import pytest
 
 from tests.links.web import DAYS, EXAMPLE, Seen, inlinks_at, links_at, seen_at, status_at
 from webtable.errors import InvalidRequest, NotFound
-from webtable.links.asking.queries import LinkQuestions, LinkTo, Ranked
+from webtable.links.asking.queries import LinkQueries, LinkTo, Ranked
 from webtable.links.asking.reports import linking_pages
 from webtable.links.asking.suggest import check_domain
 from webtable.links.asking.wide_rows import Kind, LinkReader
 from webtable.links.index import LinkIndex
 from webtable.links.schema import INLINK, shard_of, shard_row, uri_of
-from webtable.pages.asking.results import Answer, Explained
+from webtable.pages.asking.results import QueryCost, ResultPage
 from webtable.store.mutation import Put
 
 T = TypeVar("T")
@@ -25,7 +25,7 @@ ABOUT = f"{EXAMPLE}/about"
 KINDS: tuple[Kind, ...] = ("all", "internal", "external")
 
 
-def everything(ask: Callable[..., Answer[T]], limit: int) -> list[T]:
+def everything(ask: Callable[..., ResultPage[T]], limit: int) -> list[T]:
     """Asks on and on, so many items at a time."""
     items: list[T] = []
     after = None
@@ -52,7 +52,7 @@ def is_kind(link: Seen, kind: Kind) -> bool:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_links_to_every_page_are_those_of_the_newest_captures(web: LinkIndex, kind: Kind) -> None:
-    asked = LinkQuestions(web)
+    asked = LinkQueries(web)
     for target in {link.target for link in links_at(NOW)}:
         found = everything(lambda t=target, **more: asked.inlinks(t, kind=kind, **more), 2)
         links = [Seen(item.source, target, item.rel, item.anchor) for item in found]
@@ -64,7 +64,7 @@ def test_links_to_every_page_are_those_of_the_newest_captures(web: LinkIndex, ki
 
 
 def test_an_item_has_the_words_of_one_link(web: LinkIndex) -> None:
-    answer = LinkQuestions(web).inlinks(ABOUT, kind="internal")
+    answer = LinkQueries(web).inlinks(ABOUT, kind="internal")
     assert answer.items[-3:] == [
         LinkTo(f"{EXAMPLE}/", "About", "", True, "2026-09-01T00:00:00Z", "2026-09-11T00:00:00Z"),
         LinkTo(
@@ -79,12 +79,12 @@ def test_an_item_has_the_words_of_one_link(web: LinkIndex) -> None:
             "2026-09-01T00:00:00Z",
         ),
     ]
-    assert not answer.explained.is_scan
+    assert not answer.cost.is_scan
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_links_on_every_page(web: LinkIndex, kind: Kind) -> None:
-    asked = LinkQuestions(web)
+    asked = LinkQueries(web)
     for source in {link.source for link in links_at(NOW)}:
         found = everything(lambda s=source, **more: asked.outlinks(s, kind=kind, **more), 2)
         expected = [link for link in links_at(NOW) if link.source == source and is_kind(link, kind)]
@@ -96,8 +96,8 @@ def test_links_on_every_page(web: LinkIndex, kind: Kind) -> None:
 
 
 def test_a_page_that_answers_with_an_error_has_no_links(web: LinkIndex) -> None:
-    assert LinkQuestions(web).outlinks("https://shop.co.uk/").items == []
-    assert LinkQuestions(web).outlinks(f"{EXAMPLE}/never").items == []
+    assert LinkQueries(web).outlinks("https://shop.co.uk/").items == []
+    assert LinkQueries(web).outlinks(f"{EXAMPLE}/never").items == []
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -108,7 +108,7 @@ def test_the_most_linked_come_first(web: LinkIndex, kind: Kind) -> None:
             (each.source, each.target) for each in links_at(NOW) if is_kind(each, kind)
         }
     )
-    asked = LinkQuestions(web)
+    asked = LinkQueries(web)
     found = everything(lambda **more: asked.top(kind=kind, **more), 3)
     assert {item.url: item.inlinks for item in found if item.inlinks or kind != "all"} == counts
     assert [(-item.inlinks, uri_of(item.url)) for item in found] == sorted(
@@ -119,14 +119,12 @@ def test_the_most_linked_come_first(web: LinkIndex, kind: Kind) -> None:
 
 
 def test_the_most_linked_of_a_domain_and_of_a_host(web: LinkIndex) -> None:
-    asked = LinkQuestions(web)
+    asked = LinkQueries(web)
     found = everything(lambda **more: asked.top("example.com", **more), 4)
     assert found[0] == Ranked(ABOUT, 7)
     assert {domain_of(item.url) for item in found} == {"example.com"}
     assert asked.top("docs.example.com").items == [Ranked("https://docs.example.com/", 1)]
-    assert (
-        asked.top("docs.example.com").explained.entries < asked.top("example.com").explained.entries
-    )
+    assert asked.top("docs.example.com").cost.entries < asked.top("example.com").cost.entries
     assert asked.top("example.com", limit=1).is_truncated
     external = asked.top("example.com", kind="external", limit=2).items
     assert external == [Ranked(ABOUT, 4), Ranked(f"{EXAMPLE}/never", 1)]
@@ -136,7 +134,7 @@ def test_the_most_linked_of_a_domain_and_of_a_host(web: LinkIndex) -> None:
     "typed", ["Example.COM", "example.com/", "https://example.com", " example.com"]
 )
 def test_a_domain_may_be_typed_in_many_ways(web: LinkIndex, typed: str) -> None:
-    assert LinkQuestions(web).top(typed, limit=1).items == [Ranked(ABOUT, 7)]
+    assert LinkQueries(web).top(typed, limit=1).items == [Ranked(ABOUT, 7)]
 
 
 @pytest.mark.parametrize(
@@ -148,7 +146,7 @@ def test_what_is_no_domain_is_refused(web: LinkIndex, typed: str) -> None:
 
 
 def test_domains_have_the_pages_that_are_crawled_or_linked_to(web: LinkIndex) -> None:
-    found = everything(LinkQuestions(web).domains, 2)
+    found = everything(LinkQueries(web).domains, 2)
     known = {link.target for link in links_at(NOW)}
     known |= {
         *(f"{EXAMPLE}/{name}" for name in ("", "gone", "old", "older", "one", "two", "orphan")),
@@ -167,7 +165,7 @@ def test_domains_have_the_pages_that_are_crawled_or_linked_to(web: LinkIndex) ->
 
 
 def test_words_are_counted_by_page(web: LinkIndex) -> None:
-    asked = LinkQuestions(web)
+    asked = LinkQueries(web)
     found = everything(lambda **more: asked.anchors(ABOUT, **more)[0], 2)
     pairs = {(link.source, link.anchor) for link in inlinks_at(NOW, ABOUT)}
     counts = Counter(anchor for _, anchor in pairs)
@@ -200,7 +198,7 @@ def test_pages_that_link_to_one(web: LinkIndex) -> None:
 def test_an_unknown_page_is_named_with_those_near_to_it(
     web: LinkIndex, typed: str, near: str
 ) -> None:
-    asked = LinkQuestions(web)
+    asked = LinkQueries(web)
     asks: list[Callable[[str], Any]] = [asked.inlinks, asked.outlinks, asked.anchors]
     for ask in asks:
         with pytest.raises(NotFound) as error:
@@ -211,14 +209,14 @@ def test_an_unknown_page_is_named_with_those_near_to_it(
 
 def test_an_unknown_domain_is_named_with_those_near_to_it(web: LinkIndex) -> None:
     with pytest.raises(NotFound) as error:
-        LinkQuestions(web).top("example3.com")
+        LinkQueries(web).top("example3.com")
     assert "example2.com" in error.value.hint
 
 
 @pytest.mark.parametrize("after", ["", "x", "com.example/", "1\tx\ty", "\u20ac"])
 def test_a_cursor_of_another_question_is_refused(web: LinkIndex, after: str) -> None:
     with pytest.raises(InvalidRequest, match="is not a cursor"):
-        LinkQuestions(web).inlinks(ABOUT, after=after)
+        LinkQueries(web).inlinks(ABOUT, after=after)
 
 
 def test_a_page_with_very_many_links_to_it_is_read_in_pieces(web: LinkIndex) -> None:
@@ -236,9 +234,9 @@ def test_a_page_with_very_many_links_to_it_is_read_in_pieces(web: LinkIndex) -> 
     )
 
     def read(most: int, **more: Any) -> tuple[list[bytes], int]:
-        explained = Explained()
-        found = LinkReader(web, explained).sources(target, most=most, **more)
-        return [next(found).uri for _ in range(most)], explained.entries
+        cost = QueryCost()
+        found = LinkReader(web, cost).sources(target, most=most, **more)
+        return [next(found).uri for _ in range(most)], cost.entries
 
     for start in (b"", live[1_000]):
         shown, entries = read(21, start=start)
@@ -250,7 +248,7 @@ def test_a_page_with_very_many_links_to_it_is_read_in_pieces(web: LinkIndex) -> 
     assert read(len(inside), kind="internal")[0] == inside
     outside = [source for source in live if source not in inside]
     assert read(30, kind="external")[0] == outside[:30]
-    explained = Explained()
-    assert [each.uri for each in LinkReader(web, explained).sources(target)] == live
-    gone = LinkReader(web, explained).sources(target, with_gone=True)
+    cost = QueryCost()
+    assert [each.uri for each in LinkReader(web, cost).sources(target)] == live
+    gone = LinkReader(web, cost).sources(target, with_gone=True)
     assert [each.uri for each in gone] == sorted(sources)

@@ -1,4 +1,4 @@
-"""Questions about links on HBase: some of the checks of an embedded store, on one set of tables."""
+"""Queries about links on HBase: some of the checks of an embedded store, on one set of tables."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from webtable.links.asking.redirects import (
 from webtable.links.asking.reports import BrokenLink, LinkReports
 from webtable.links.asking.wide_rows import Kind
 from webtable.links.index import LinkIndex
-from webtable.links.updating.hook import LinkKeeper
+from webtable.links.updating.hook import LinkHook
 from webtable.pages.page import NewCapture, PageInfo
 from webtable.pages.storing.capture_parser import parse_stored
 from webtable.pages.storing.cells import encode_time
@@ -57,7 +57,7 @@ def test_orphans_are_good_pages_that_nobody_links_to(web: LinkIndex, kind: Kind)
     linked = {link.target for link in links_at(NOW) if is_kind(link, kind)}
     assert sorted(page.url for page in found) == sorted(GOOD - linked)
     assert f"{EXAMPLE}/orphan" in {page.url for page in found}
-    assert LinkReports(web).orphans(kind=kind).explained.is_scan == (kind != "all")
+    assert LinkReports(web).orphans(kind=kind).cost.is_scan == (kind != "all")
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -90,7 +90,7 @@ def moved(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LinkIndex]:
     answers = {"a4": 200, "d1": 404}
     with webtable.open(str(tmp_path_factory.mktemp("moved") / "store")) as store:
         pages = PageTable.create(store, parse_stored, profile="archive")
-        pages.hook = keeper = LinkKeeper(LinkIndex.create(pages))
+        pages.hook = keeper = LinkHook(LinkIndex.create(pages))
         pages.store_captures([_redirect(name, leads[name]) for name in leads])
         pages.store_captures([_redirect(name, "", status) for name, status in answers.items()])
         keeper.drain()

@@ -13,7 +13,7 @@ from webtable import Table
 from webtable.links import schema
 from webtable.links.asking.wide_rows import LinkReader, growing_batches
 from webtable.links.index import LinkIndex
-from webtable.pages.asking.results import Explained
+from webtable.pages.asking.results import QueryCost
 from webtable.pages.storing.capture_parser import parse_stored
 from webtable.pages.table import PageTable
 
@@ -41,7 +41,7 @@ def test_first_sources_are_those_of_a_whole_read(
         index = LinkIndex.create(PageTable.create(store, parse_stored))
         index.shards = shards
         linked(index, random.Random(shards))
-        reader = LinkReader(index, Explained())
+        reader = LinkReader(index, QueryCost())
         calls = []
         get_many = Table.get_many
 

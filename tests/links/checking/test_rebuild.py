@@ -27,7 +27,7 @@ from webtable.links.checking.expected import Source, source_lines, source_states
 from webtable.links.checking.external_sort import Sorter
 from webtable.links.checking.rebuild import rebuild
 from webtable.links.index import LinkIndex
-from webtable.links.updating.hook import LinkKeeper
+from webtable.links.updating.hook import LinkHook
 from webtable.pages.page import NewCapture, PageInfo
 from webtable.pages.storing.capture_parser import parse_stored
 from webtable.pages.storing.history import CaptureNote
@@ -95,7 +95,7 @@ def test_little_memory_and_wide_rows(index: LinkIndex, monkeypatch: pytest.Monke
 
 def test_what_is_loaded_afterwards_is_newer(index: LinkIndex) -> None:
     rebuild(index)
-    keeper = LinkKeeper(index)
+    keeper = LinkHook(index)
     index.pages.hook = keeper
     chance, now = random.Random(4), 1_800_000_000
     for turn in range(3):

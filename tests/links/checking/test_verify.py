@@ -23,7 +23,7 @@ from webtable.links.cells import encode_cur, encode_uris
 from webtable.links.checking import compare
 from webtable.links.checking.verify import verify_links
 from webtable.links.index import LinkIndex
-from webtable.links.updating.hook import LinkKeeper
+from webtable.links.updating.hook import LinkHook
 from webtable.pages.storing.capture_parser import parse_stored
 from webtable.pages.table import PageTable
 from webtable.store.model import Row
@@ -284,13 +284,13 @@ def test_work_that_is_left_is_no_difference(index: LinkIndex) -> None:
     index.work.put(b"m:left", {schema.TARGETS: encode_uris([uri])})
     report = verify_links(index)
     assert (report.differences, report.work, report.under_way) == (0, 1, 1)
-    assert LinkKeeper(index).drain().pages == 1
+    assert LinkHook(index).drain().pages == 1
     after = verify_links(index)
     assert (after.differences, after.work, after.under_way) == (0, 0, 0)
 
 
 def test_loads_beside_it_are_no_differences(index: LinkIndex) -> None:
-    index.pages.hook = keeper = LinkKeeper(index)
+    index.pages.hook = keeper = LinkHook(index)
     chance, is_over = random.Random(5), threading.Event()
     urls = [f"https://site{number % 3}.example/{number}" for number in range(30)]
 

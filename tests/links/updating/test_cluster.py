@@ -18,7 +18,7 @@ from webtable.errors import Timeout
 from webtable.links import rules, schema
 from webtable.links.index import LinkIndex
 from webtable.links.updating.cluster import Intents
-from webtable.links.updating.hook import LinkKeeper
+from webtable.links.updating.hook import LinkHook
 from webtable.pages.hooks import Begun, LinksChange
 from webtable.pages.page import NewCapture
 from webtable.store.store import Store
@@ -131,7 +131,7 @@ def test_marks_are_rows_of_the_work_table(kept: Kept) -> None:
     kept.check()
 
 
-class Dying(LinkKeeper):
+class Dying(LinkHook):
     """Dies when the rows of pages are written."""
 
     def finish(self, begun: Begun, changes: Sequence[LinksChange]) -> None:
@@ -172,7 +172,7 @@ def test_workers_that_stand_still(store: Store) -> None:
     assert counts(kept, "a.app", "b.app") == [0, 1]
 
 
-class Standing(LinkKeeper):
+class Standing(LinkHook):
     """Stands still at times."""
 
     def __init__(self, index: LinkIndex, clock: TestClock) -> None:

@@ -19,7 +19,7 @@ from webtable.links.checking.compare import Finding, Kind
 from webtable.links.checking.rebuild import rebuild
 from webtable.links.checking.recheck import still_so
 from webtable.links.index import LinkIndex
-from webtable.links.updating.hook import LinkKeeper
+from webtable.links.updating.hook import LinkHook
 from webtable.pages.page import NewCapture, PageInfo
 from webtable.pages.storing.history import CaptureNote
 from webtable.pages.table import PageTable
@@ -69,7 +69,7 @@ class Kept:
             LinkIndex.create(pages)
         self.pages = PageTable.open(store, parse, clock=clock)
         self.index = LinkIndex.open(self.pages, clock=clock)
-        self.keeper = LinkKeeper(self.index)
+        self.keeper = LinkHook(self.index)
         self.pages.hook = self.keeper
 
     def store(self, *captures: NewCapture) -> None:

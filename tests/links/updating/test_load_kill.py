@@ -16,7 +16,7 @@ from tests.links.naive import differences
 from tests.pages.loading.test_load_kill import LoaderProcess
 from webtable.links.checking.verify import verify_links
 from webtable.links.index import LinkIndex
-from webtable.links.updating.hook import LinkKeeper
+from webtable.links.updating.hook import LinkHook
 from webtable.pages.storing.capture_parser import parse_stored
 from webtable.pages.table import PageTable
 
@@ -72,6 +72,6 @@ def check_after_kill(location: str) -> int:
     """Drains what a load left that was killed, and compares; returns how much there was."""
     with webtable.open(location) as store:
         index = LinkIndex.open(PageTable.open(store, parse_stored))
-        drained = LinkKeeper(index).drain()
+        drained = LinkHook(index).drain()
         assert differences(index) == []
         return drained.marks

@@ -15,7 +15,7 @@ from webtable.index.table import IndexedTable
 from webtable.index.writer import Writer
 from webtable.links.checking.verify import verify_links
 from webtable.links.index import LinkIndex
-from webtable.links.updating.hook import LinkKeeper
+from webtable.links.updating.hook import LinkHook
 from webtable.local.hbase import LocalHBase
 from webtable.pages.page import NewCapture, PageInfo
 from webtable.pages.storing.capture_parser import parse_stored
@@ -70,7 +70,7 @@ def test_two_loaders_leave_no_entries_that_no_row_has(
     def load() -> None:
         with webtable.open(location) as store:
             pages = PageTable.open(store, parse_stored)
-            pages.hook = keeper = LinkKeeper(LinkIndex.open(pages))
+            pages.hook = keeper = LinkHook(LinkIndex.open(pages))
             for number in range(CRAWLS):
                 captures = crawl(number)
                 for at in range(0, PAGES, BATCH):

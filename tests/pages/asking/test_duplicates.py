@@ -17,7 +17,7 @@ from webtable.cli.main import cli
 from webtable.index.maintenance import verify
 from webtable.index.model import MARKS_FAMILY
 from webtable.pages import table as table_module
-from webtable.pages.asking.queries import Questions
+from webtable.pages.asking.queries import PageQueries
 from webtable.pages.indexes import DIGESTS, page_indexes
 from webtable.pages.page import NewCapture
 from webtable.pages.storing.capture_parser import parse_stored
@@ -34,7 +34,7 @@ def crawl() -> list[NewCapture]:
     return pages
 
 
-def shown(asked: Questions, limit: int = 20) -> list[list[str]]:
+def shown(asked: PageQueries, limit: int = 20) -> list[list[str]]:
     """All groups, asked for so many at a time."""
     found: list[list[str]] = []
     after = None
@@ -58,10 +58,10 @@ def pages(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[PageTable]
 
 def test_no_more_is_read_than_is_shown(pages: PageTable) -> None:
     pages.store_captures(crawl())
-    asked = Questions(pages)
+    asked = PageQueries(pages)
     answer = asked.duplicates()
-    assert (answer.explained.entries, answer.explained.rows) == (8, 8)
-    assert not answer.explained.is_whole_index
+    assert (answer.cost.entries, answer.cost.rows) == (8, 8)
+    assert not answer.cost.is_whole_index
     assert shown(asked) == shown(asked, 1) == shown(asked, 3) == GROUPS
     # A page changes, and is alone now as the one is that was its double.
     pages.store_captures([made("https://site0.org/", 1, b"another body")])
@@ -76,10 +76,10 @@ def test_pages_are_shown_up_to_a_number(tmp_path: Path) -> None:
         pages = PageTable.create(store, parse, profile="archive")
         pages.store_captures([made(f"https://a.com/{n}", 0, b"same") for n in range(9)])
         pages.store_captures([made(f"https://b.com/{n}", 0, b"other") for n in range(5)])
-        answer = Questions(pages).duplicates(most=5)
+        answer = PageQueries(pages).duplicates(most=5)
         numbers = sorted((len(each.pages), each.is_truncated) for each in answer.items)
         assert numbers == [(5, False), (5, True)]
-        assert answer.explained.rows == 11
+        assert answer.cost.rows == 11
 
 
 def made_before(location: str, keys: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -120,9 +120,9 @@ def test_a_store_made_before_answers_and_is_brought_up_to_date(
     with webtable.open(location) as store:
         pages = PageTable.open(store, parse_stored)
         assert has_marks(store)
-        assert shown(Questions(pages), 1) == GROUPS
-        answer = Questions(pages).duplicates()
-        assert (answer.explained.rows, answer.explained.is_whole_index) == (8, False)
+        assert shown(PageQueries(pages), 1) == GROUPS
+        answer = PageQueries(pages).duplicates()
+        assert (answer.cost.rows, answer.cost.is_whole_index) == (8, False)
         report = verify(pages.rows)
         assert report.is_clean
         # What the index had under salts is left over, and goes when it is old enough.
@@ -138,5 +138,5 @@ def test_an_empty_body_is_no_duplicate(tmp_path: Path) -> None:
         )
         marks = store.table(DIGESTS).scan(Scan(columns=(MARKS_FAMILY.encode(),)))
         assert [row.key for row in marks] == [f"{empty}_".encode()]
-        answer = Questions(pages).duplicates()
-        assert (answer.items, answer.explained.rows) == ([], 0)
+        answer = PageQueries(pages).duplicates()
+        assert (answer.items, answer.cost.rows) == ([], 0)

@@ -18,7 +18,7 @@ from webtable.cli.main import cli
 from webtable.errors import InvalidRequest
 from webtable.index.maintenance import verify
 from webtable.pages.asking import queries
-from webtable.pages.asking.queries import Answer, Questions
+from webtable.pages.asking.queries import PageQueries, ResultPage
 from webtable.pages.page import NewCapture
 from webtable.pages.storing.capture_parser import parse_stored
 from webtable.pages.table import PageTable
@@ -45,11 +45,11 @@ def newest_first(domain: str = "") -> list[str]:
     return [page.url for page in sorted(chosen, key=lambda page: -page.note.time)]
 
 
-def urls(answer: Answer) -> list[str]:  # type: ignore[type-arg]
+def urls(answer: ResultPage) -> list[str]:  # type: ignore[type-arg]
     return [page.url for page in answer.items]
 
 
-def in_parts(asked: Questions, limit: int, **more: str) -> Iterator[str]:
+def in_parts(asked: PageQueries, limit: int, **more: str) -> Iterator[str]:
     after = None
     while True:
         answer = asked.modified(limit=limit, after=after, **more)
@@ -86,7 +86,7 @@ def test_the_newest_come_first_also_within_a_day(
 ) -> None:
     monkeypatch.setattr(queries, "_SORTED_AT_ONCE", 5)
     with webtable.open(location) as store:
-        asked = Questions(PageTable.open(store, parse_stored))
+        asked = PageQueries(PageTable.open(store, parse_stored))
         assert urls(asked.modified(limit=100)) == newest_first()
         for limit in (1, 5, 7):
             assert list(in_parts(asked, limit)) == newest_first()
@@ -98,7 +98,7 @@ def test_times_count_to_the_second(location: str) -> None:
     middle = times[len(times) // 2]
     at = f"{datetime.fromtimestamp(middle, tz=UTC):%Y%m%d%H%M%S}"
     with webtable.open(location) as store:
-        asked = Questions(PageTable.open(store, parse_stored))
+        asked = PageQueries(PageTable.open(store, parse_stored))
         since = urls(asked.modified(since=at, limit=100))
         until = urls(asked.modified(until=at, limit=100))
         assert since + until == newest_first()
@@ -127,10 +127,10 @@ def test_a_store_that_knows_days_is_brought_up_to_date(location: str) -> None:
         assert built.exit_code == 0, built.stderr
     with webtable.open(location) as store:
         pages = PageTable.open(store, parse_stored)
-        asked = Questions(pages)
+        asked = PageQueries(pages)
         for answer in (asked.modified(limit=3), asked.modified(limit=3, domain="other.org")):
-            assert not answer.explained.is_by_day
-            assert answer.explained.rows <= 4
+            assert not answer.cost.is_by_day
+            assert answer.cost.rows <= 4
         assert urls(asked.modified(limit=100)) == newest_first()
         assert list(in_parts(asked, 4, domain="example.com")) == newest_first("example.com")
         report = verify(pages.rows)

@@ -1,4 +1,4 @@
-"""Questions about pages, on both engines and with both kinds of keys."""
+"""Queries about pages, on both engines and with both kinds of keys."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 import webtable
 from tests.pages.conftest import parse
 from webtable.errors import InvalidRequest
-from webtable.pages.asking.queries import Answer, Questions
+from webtable.pages.asking.queries import PageQueries, ResultPage
 from webtable.pages.page import NewCapture
 from webtable.pages.storing.history import CaptureNote
 from webtable.pages.table import PageTable
@@ -47,7 +47,7 @@ PAGES = [
 )
 def asked(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Questions]:
+) -> Iterator[PageQueries]:
     if request.param == "hbase":
         location = request.getfixturevalue("hbase_location") + "?namespace=questions"
         keys = "salted"
@@ -56,18 +56,18 @@ def asked(
     with webtable.open(location) as store:
         pages = PageTable.create(store, parse, keys=keys, profile="archive")
         pages.store_captures(PAGES)
-        yield Questions(pages)
+        yield PageQueries(pages)
         # A cluster that ends with the tests need not be cleared up.
         if request.param == "hbase" and request.getfixturevalue("local_hbase") is None:
             for name in store.tables():
                 store.drop_table(name)
 
 
-def urls(answer: Answer) -> list[str]:  # type: ignore[type-arg]
+def urls(answer: ResultPage) -> list[str]:  # type: ignore[type-arg]
     return [page.url.removeprefix("https://") for page in answer.items]
 
 
-def test_pages_of_a_domain_are_without_its_neighbours(asked: Questions) -> None:
+def test_pages_of_a_domain_are_without_its_neighbours(asked: PageQueries) -> None:
     answer = asked.under("example.com", limit=50)
     assert sorted(urls(answer)) == [
         "docs.example.com/",
@@ -83,25 +83,25 @@ def test_pages_of_a_domain_are_without_its_neighbours(asked: Questions) -> None:
     assert len(alone.items) == 5
 
 
-def test_pages_of_a_directory(asked: Questions) -> None:
+def test_pages_of_a_directory(asked: PageQueries) -> None:
     answer = asked.in_directory("https://example.com/blog/")
     assert urls(answer) == ["example.com/blog/one", "example.com/blog/two"]
 
 
-def test_the_largest_come_first(asked: Questions) -> None:
+def test_the_largest_come_first(asked: PageQueries) -> None:
     answer = asked.largest(limit=2)
     assert urls(answer) == ["example.com/blog/two", "example_x.com/"]
     assert answer.is_truncated
-    assert answer.explained.index == "webtable_size_idx"
-    assert not answer.explained.is_scan
+    assert answer.cost.index == "webtable_size_idx"
+    assert not answer.cost.is_scan
 
 
-def test_errors_and_redirects(asked: Questions) -> None:
+def test_errors_and_redirects(asked: PageQueries) -> None:
     assert urls(asked.errors()) == ["other.org/gone", "other.org/broken"]
     assert urls(asked.redirects()) == ["http://example.com/"]
 
 
-def test_modified_in_a_range_of_days(asked: Questions) -> None:
+def test_modified_in_a_range_of_days(asked: PageQueries) -> None:
     answer = asked.modified("20260903", "20260905")
     assert urls(answer) == ["example.com/blog/two", "example.com/blog/one"]
     inside = asked.modified("20260903", domain="example.com")
@@ -116,23 +116,23 @@ def test_modified_in_a_range_of_days(asked: Questions) -> None:
     assert urls(asked.outdated("20260903")) == ["example.com/", "example.com/about"]
 
 
-def test_dead_ends_and_untitled_are_good_pages(asked: Questions) -> None:
+def test_dead_ends_and_untitled_are_good_pages(asked: PageQueries) -> None:
     assert urls(asked.dead_ends()) == ["docs.example.com/"]
     answer = asked.untitled()
     assert urls(answer) == ["docs.example.com/"]
-    assert answer.explained.is_scan
-    assert answer.explained.rows == len(PAGES)
+    assert answer.cost.is_scan
+    assert answer.cost.rows == len(PAGES)
 
 
-def test_duplicates_come_in_groups(asked: Questions) -> None:
+def test_duplicates_come_in_groups(asked: PageQueries) -> None:
     answer = asked.duplicates()
     assert [sorted(page.url for page in group.pages) for group in answer.items] == [
         ["https://example.com/about", "https://example.com/blog/one"]
     ]
-    assert (answer.explained.entries, answer.explained.rows) == (2, 2)
+    assert (answer.cost.entries, answer.cost.rows) == (2, 2)
 
 
-def test_search_and_links(asked: Questions) -> None:
+def test_search_and_links(asked: PageQueries) -> None:
     assert sorted(urls(asked.search("NEIGHBOUR"))) == ["example2.com/", "example_x.com/"]
     assert urls(asked.linking_to("https://home.example/")) == ["example.com/"]
     assert urls(asked.linking_to("https://hom.example/")) == []
@@ -150,8 +150,8 @@ def test_search_and_links(asked: Questions) -> None:
     ids=["under", "largest", "modified", "outdated", "search"],
 )
 def test_answers_can_be_gone_on_from(
-    asked: Questions,
-    question: Callable[..., Answer],  # type: ignore[type-arg]
+    asked: PageQueries,
+    question: Callable[..., ResultPage],  # type: ignore[type-arg]
 ) -> None:
     whole = question(asked, limit=50)
     assert whole.next is None
@@ -166,7 +166,7 @@ def test_answers_can_be_gone_on_from(
     assert parts == whole.items
 
 
-def test_what_cannot_be_asked(asked: Questions) -> None:
+def test_what_cannot_be_asked(asked: PageQueries) -> None:
     with pytest.raises(InvalidRequest, match="give a host"):
         asked.under("example.com/path")
     with pytest.raises(InvalidRequest, match="at least one"):

@@ -14,7 +14,7 @@ from tests.pages.loading.loads import write_jsonl
 from webtable.cli.main import cli
 from webtable.links.index import LinkIndex
 from webtable.links.schema import INDEX_TABLE, WORK_TABLE
-from webtable.links.updating.hook import LinkKeeper
+from webtable.links.updating.hook import LinkHook
 from webtable.pages.checking.storage import domain_sizes, storage_parts
 from webtable.pages.loading.loader import Loader
 from webtable.pages.storing.capture_parser import parse_stored
@@ -31,7 +31,7 @@ def location(tmp_path_factory: pytest.TempPathFactory) -> str:
     where = str(folder / "store")
     with webtable.open(where) as store:
         pages = PageTable.create(store, parse_stored, profile="archive")
-        pages.hook = LinkKeeper(LinkIndex.create(pages))
+        pages.hook = LinkHook(LinkIndex.create(pages))
         Loader(pages, workers=0).load([str(folder / "one.jsonl"), str(folder / "two.jsonl")])
         for name in store.tables():
             store.table(name).flush()

@@ -12,7 +12,7 @@ import webtable
 from tests.pages.asking.test_queries import PAGES
 from webtable.cli.main import cli
 from webtable.links.index import LinkIndex
-from webtable.links.updating.hook import LinkKeeper
+from webtable.links.updating.hook import LinkHook
 from webtable.pages.page import NewCapture
 from webtable.pages.storing.capture_parser import parse_stored
 from webtable.pages.table import PageTable
@@ -23,7 +23,7 @@ def location(tmp_path: Path) -> str:
     path = str(tmp_path / "store")
     with webtable.open(path) as store:
         pages = PageTable.create(store, parse_stored, profile="archive")
-        pages.hook = LinkKeeper(LinkIndex.create(pages))
+        pages.hook = LinkHook(LinkIndex.create(pages))
         # Of these pages one has a link that is too long for the link index.
         pages.store_captures([_without_links(each) for each in PAGES])
         pages.hook.settle(is_last=True)

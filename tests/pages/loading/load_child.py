@@ -15,7 +15,7 @@ import webtable
 from webtable.links.index import LinkIndex
 from webtable.links.schema import INDEX_TABLE
 from webtable.links.updating import embedded_counts
-from webtable.links.updating.hook import LinkKeeper
+from webtable.links.updating.hook import LinkHook
 from webtable.pages.loading import batches
 from webtable.pages.loading.loader import Loader
 from webtable.pages.storing.capture_parser import parse_stored
@@ -36,7 +36,7 @@ def load(location: str, count: int, files: list[str]) -> None:
     with webtable.open(location, create=False) as store:
         pages = PageTable.open(store, parse_stored)
         if INDEX_TABLE in store.tables():
-            pages.hook = LinkKeeper(LinkIndex.open(pages))
+            pages.hook = LinkHook(LinkIndex.open(pages))
         loader = Loader(pages, workers=count, on_progress=lambda *_: say("stored"))
         say(f"done {loader.load(files).captures}")
 

@@ -20,7 +20,7 @@ import webtable
 from tests.pages.loading.loads import contents, stored_cells, write_jsonl
 from webtable import Store
 from webtable.local.hbase import LocalHBase
-from webtable.pages.asking.queries import Questions
+from webtable.pages.asking.queries import PageQueries
 from webtable.pages.checking.verify import PageReport, verify_pages
 from webtable.pages.loading.loader import Loader
 from webtable.pages.storing.capture_parser import parse_stored
@@ -206,7 +206,7 @@ def test_several_loaders_at_once_on_hbase(cluster: Store, tmp_path: Path) -> Non
 def told(store: Store) -> object:
     """What a store says of the pages that several loaders have loaded."""
     pages = PageTable.open(store, parse_stored)
-    asked = Questions(pages)
+    asked = PageQueries(pages)
     found: list[object] = [asked.under("several.example", limit=PAGES).items]
     found.append(asked.modified(domain="several.example", limit=PAGES).items)
     for number in range(PAGES):

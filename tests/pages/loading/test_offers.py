@@ -13,7 +13,7 @@ import pytest
 import webtable
 from tests.pages.loading.loads import stored_cells, worker_ids
 from webtable.links.index import LinkIndex
-from webtable.links.updating.hook import LinkKeeper
+from webtable.links.updating.hook import LinkHook
 from webtable.pages.loading import batches, loader
 from webtable.pages.loading.batches import Task, read_batches, read_file, read_unparsed
 from webtable.pages.loading.loader import Loader, LoadReport
@@ -74,7 +74,7 @@ def load(location: str, files: list[str]) -> list[LoadReport]:
         if "webtable_settings" not in store.tables():
             LinkIndex.create(PageTable.create(store, parse_stored, profile="archive"))
         pages = PageTable.open(store, parse_stored)
-        pages.hook = LinkKeeper(LinkIndex.open(pages))
+        pages.hook = LinkHook(LinkIndex.open(pages))
         for file in files:
             report = Loader(pages).load([file])
             report.took(0)

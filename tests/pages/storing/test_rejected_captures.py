@@ -21,7 +21,7 @@ from webtable.index.maintenance import verify
 from webtable.links.checking.verify import verify_links
 from webtable.links.index import LinkIndex
 from webtable.links.updating import journal
-from webtable.links.updating.hook import LinkKeeper
+from webtable.links.updating.hook import LinkHook
 from webtable.pages.captures import Skipped
 from webtable.pages.loading.loader import Loader, LoadReport
 from webtable.pages.page import NewCapture, PageInfo
@@ -63,7 +63,7 @@ def home(
         # Readable keys: one region a table, which is quicker to make.
         pages = PageTable.create(store, parse_stored, keys="readable", profile="archive")
         index = LinkIndex.create(pages)
-        pages.hook = LinkKeeper(index)
+        pages.hook = LinkHook(index)
         home = Home(store, pages, index)
         yield home
         assert_whole(home)
@@ -105,7 +105,7 @@ def long_targets(seed: int, size: int) -> list[str]:
 
 def assert_whole(home: Home) -> None:
     """The indexes agree with the pages, no work is left, and no cell is too large for HBase."""
-    LinkKeeper(home.link_index).drain()
+    LinkHook(home.link_index).drain()
     assert verify_links(home.link_index).is_clean
     assert verify(home.pages.rows).is_clean
     assert next(home.link_index.work.scan(), None) is None

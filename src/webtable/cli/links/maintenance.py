@@ -13,7 +13,7 @@ from webtable.cli.output import print_item
 from webtable.errors import NotFound
 from webtable.links.checking.rebuild import rebuild as rebuild_links
 from webtable.links.index import LinkIndex
-from webtable.links.updating.hook import LinkKeeper
+from webtable.links.updating.hook import LinkHook
 from webtable.pages.storing.capture_parser import parse_stored
 from webtable.pages.table import PageTable
 
@@ -67,5 +67,5 @@ def drain(location: str, form: Format) -> None:
     """
     with open_for_writing(location) as store:
         index = LinkIndex.open(PageTable.open(store, parse_stored))
-        drained = LinkKeeper(index).drain()
+        drained = LinkHook(index).drain()
     print_item(msgspec.to_builtins(drained), form)

@@ -24,9 +24,9 @@ from webtable.cli.pages.results import Moment, answer_options, cursor, shown
 from webtable.cli.safe_text import show_text
 from webtable.links.asking.dump import Line, dump, layout
 from webtable.links.asking.history import LinkHistory
-from webtable.links.asking.queries import ANCHOR_SOURCES, LinkQuestions
+from webtable.links.asking.queries import ANCHOR_SOURCES, LinkQueries
 from webtable.links.asking.wide_rows import Kind
-from webtable.pages.asking.results import Explained, bounded
+from webtable.pages.asking.results import QueryCost, bounded
 from webtable.pages.urls import typed_url
 
 __all__ = ["anchors", "changes", "domains", "dump_", "in_", "out", "top"]
@@ -72,7 +72,7 @@ as_of_option = click.option("--as-of", metavar="DATE", type=Moment(), help="As i
 def top(location: str, form: Format, kind: Kind, domain: str, **asked: Unpack[Asked]) -> None:
     """List the pages with the most inlinks, the most linked first."""
     with open_links(location) as index:
-        answer = LinkQuestions(index).top(domain, kind=kind, **bounds(asked))
+        answer = LinkQueries(index).top(domain, kind=kind, **bounds(asked))
     print_links(answer, RANK_COLUMNS, form, explain=asked["explain"])
 
 
@@ -96,7 +96,7 @@ def in_(
             past = LinkHistory(index).inlinks(typed_url(url), as_of, kind=kind, **bounds(asked))
             print_past(past, IN_COLUMNS, form, explain=asked["explain"])
             return
-        answer = LinkQuestions(index).inlinks(typed_url(url), kind=kind, **bounds(asked))
+        answer = LinkQueries(index).inlinks(typed_url(url), kind=kind, **bounds(asked))
     print_links(answer, IN_COLUMNS, form, explain=asked["explain"])
 
 
@@ -116,7 +116,7 @@ def out(
             past = LinkHistory(index).outlinks(typed_url(url), as_of, kind=kind, **bounds(asked))
             print_past(past, OUT_COLUMNS, form, explain=asked["explain"])
             return
-        answer = LinkQuestions(index).outlinks(typed_url(url), kind=kind, **bounds(asked))
+        answer = LinkQueries(index).outlinks(typed_url(url), kind=kind, **bounds(asked))
     print_links(answer, OUT_COLUMNS, form, explain=asked["explain"])
 
 
@@ -127,7 +127,7 @@ def out(
 def domains(location: str, form: Format, **asked: Unpack[Asked]) -> None:
     """List the domains, sorted, with the number of their pages that are crawled or linked to."""
     with open_links(location) as index:
-        answer = LinkQuestions(index).domains(**bounds(asked))
+        answer = LinkQueries(index).domains(**bounds(asked))
     print_links(answer, DOMAIN_COLUMNS, form, explain=asked["explain"])
 
 
@@ -150,7 +150,7 @@ def anchors(
 ) -> None:
     """List the anchor texts of the links to URL, the most frequent first."""
     with open_links(location) as index:
-        asks = LinkQuestions(index)
+        asks = LinkQueries(index)
         answer, is_all = asks.anchors(typed_url(url), kind=kind, sources=sources, **bounds(asked))
     print_links(
         answer, ANCHOR_COLUMNS, form, explain=asked["explain"], more={"of_all_sources": is_all}
@@ -218,7 +218,7 @@ def dump_(location: str, form: Format, limit: int | None, after: bytes | None) -
         if limit is None and form in ("table", "jsonl"):
             _stream((line for _, line in lines), form)
             return
-        answer = bounded(lines, limit or sys.maxsize, Explained())
+        answer = bounded(lines, limit or sys.maxsize, QueryCost())
     if form == "table":
         _stream(iter(answer.items), form)
         if answer.next is not None:

@@ -14,10 +14,10 @@ from webtable.cli.options import Format, open_for_reading
 from webtable.cli.output import Column, Item, print_items, talk
 from webtable.cli.pages.results import cursor, explain_answer, shown
 from webtable.errors import NotFound, StaleIndex
-from webtable.links.asking.history import PastAnswer
+from webtable.links.asking.history import PastPage
 from webtable.links.asking.wide_rows import Kind
 from webtable.links.index import LinkIndex
-from webtable.pages.asking.results import Answer
+from webtable.pages.asking.results import ResultPage
 from webtable.pages.storing.capture_parser import parse_stored
 from webtable.pages.storing.cells import encode_time
 from webtable.pages.table import PageTable
@@ -100,7 +100,7 @@ def kind_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def print_links(
-    answer: Answer[Any],
+    answer: ResultPage[Any],
     columns: Sequence[Column],
     form: Format,
     *,
@@ -124,7 +124,7 @@ def print_links(
 
 
 def print_past(
-    found: PastAnswer[Any], columns: Sequence[Column], form: Format, *, explain: bool
+    found: PastPage[Any], columns: Sequence[Column], form: Format, *, explain: bool
 ) -> None:
     """Prints an answer about earlier times, and how far back it reaches."""
     kept = found.kept

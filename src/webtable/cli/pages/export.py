@@ -24,7 +24,7 @@ from webtable.pages.asking.export import (
     export_jsonl,
     export_warc,
 )
-from webtable.pages.asking.queries import Questions
+from webtable.pages.asking.queries import PageQueries
 from webtable.pages.storing.capture_parser import parse_stored
 from webtable.pages.table import PageTable
 from webtable.pages.urls import typed_url
@@ -95,7 +95,7 @@ def _opened(out: str) -> Iterator[BinaryIO]:
 
 
 def _under(pages: PageTable, domain: str) -> Iterator[str]:
-    questions, after = Questions(pages), None
+    questions, after = PageQueries(pages), None
     while True:
         answer = questions.under(domain, limit=_AT_A_TIME, after=after)
         for page in answer.items:

@@ -16,7 +16,7 @@ from webtable.cli.output import print_item, talk
 from webtable.cli.pages.skipped_file import SkippedFile
 from webtable.errors import IncompleteLoad, NotFound
 from webtable.links.index import LinkIndex
-from webtable.links.updating.hook import LinkKeeper
+from webtable.links.updating.hook import LinkHook
 from webtable.pages.captures import EXPECTED_REASONS, REASONS, Position
 from webtable.pages.formats.crawl_files import STANDARD_INPUT
 from webtable.pages.loading.loader import Loader, LoadReport
@@ -103,7 +103,7 @@ def _follow_links(pages: PageTable) -> None:
         index = LinkIndex.create(pages)
     if not index.is_ready:
         talk("the link index lacks pages; `webtable links rebuild` takes them in")
-    pages.hook = LinkKeeper(index)
+    pages.hook = LinkHook(index)
 
 
 class _Shown:

@@ -22,7 +22,7 @@ from webtable.errors import AlreadyExists, InvalidRequest, NotFound, SchemaMisma
 from webtable.links.index import LinkIndex
 from webtable.pages.asking.diff import compare
 from webtable.pages.asking.page_at_time import described_captures, page_at
-from webtable.pages.asking.queries import Questions
+from webtable.pages.asking.queries import PageQueries
 from webtable.pages.page import Page
 from webtable.pages.storing.capture_parser import parse_stored
 from webtable.pages.storing.cells import encode_time
@@ -193,7 +193,7 @@ def pages(
     DOMAIN may have a port, as 127.0.0.1:8766: then only pages of that port are listed.
     """
     with open_for_reading(location) as store:
-        asked = Questions(PageTable.open(store, parse_stored))
+        asked = PageQueries(PageTable.open(store, parse_stored))
         if "/" in domain.rstrip("/"):
             answer = asked.in_directory(typed_url(domain), limit=limit, after=cursor(after))
         else:

@@ -25,7 +25,7 @@ from webtable.cli.pages.results import (
     shown,
 )
 from webtable.links.asking.reports import linking_pages
-from webtable.pages.asking.queries import MOST_DUPLICATES, Answer, Questions
+from webtable.pages.asking.queries import MOST_DUPLICATES, PageQueries, ResultPage
 from webtable.pages.page import Page
 from webtable.pages.storing.capture_parser import parse_stored
 from webtable.pages.table import PageTable
@@ -41,7 +41,7 @@ def report() -> None:
 
 
 def _question(
-    name: str, summary: str, ask: Callable[..., Answer[Page]], *parameters: Callable[[Any], Any]
+    name: str, summary: str, ask: Callable[..., ResultPage[Page]], *parameters: Callable[[Any], Any]
 ) -> None:
     """Adds a report; its parameters are passed to the question by their names."""
 
@@ -54,7 +54,7 @@ def _question(
         **given: Any,
     ) -> None:
         with open_for_reading(location) as store:
-            asked = Questions(PageTable.open(store, parse_stored))
+            asked = PageQueries(PageTable.open(store, parse_stored))
             asked_for = {name: value for name, value in given.items() if value is not None}
             answer = ask(asked, limit=limit, after=cursor(after), **asked_for)
         print_answer(answer, form, explain)
@@ -66,15 +66,15 @@ def _question(
     report.command(name, short_help=summary)(decorated)
 
 
-_question("largest", "The pages with the largest bodies, the largest first.", Questions.largest)
-_question("errors", "The pages that answer with a status from 400 on.", Questions.errors)
-_question("redirects", "The pages that lead elsewhere.", Questions.redirects)
-_question("dead-ends", "The pages that answer well and link nowhere.", Questions.dead_ends)
-_question("untitled", "The pages without a title. Looks at every page.", Questions.untitled)
+_question("largest", "The pages with the largest bodies, the largest first.", PageQueries.largest)
+_question("errors", "The pages that answer with a status from 400 on.", PageQueries.errors)
+_question("redirects", "The pages that lead elsewhere.", PageQueries.redirects)
+_question("dead-ends", "The pages that answer well and link nowhere.", PageQueries.dead_ends)
+_question("untitled", "The pages without a title. Looks at every page.", PageQueries.untitled)
 _question(
     "inlinked",
     "The pages that most others link to.",
-    Questions.inlinked,
+    PageQueries.inlinked,
     click.option(
         "--least",
         metavar="N",
@@ -87,7 +87,7 @@ _question(
 _question(
     "outdated",
     "The pages that did not change since a time, the oldest first.",
-    Questions.outdated,
+    PageQueries.outdated,
     click.option(
         "--before", metavar="DATE", type=Stamp(), required=True, help="A day, or a time in UTC."
     ),
@@ -95,7 +95,7 @@ _question(
 _question(
     "modified",
     "The pages that changed in a range of time, the newest first.",
-    Questions.modified,
+    PageQueries.modified,
     click.option("--since", metavar="DATE", type=Stamp(), help="From this day or time on."),
     click.option("--until", metavar="DATE", type=Stamp(), help="Before this day or time."),
     click.option("--domain", metavar="DOMAIN", default="", help="Only pages under it."),
@@ -103,7 +103,7 @@ _question(
 _question(
     "search",
     "The pages with some words in title or body. Looks at every page.",
-    Questions.search,
+    PageQueries.search,
     click.argument("words"),
 )
 
@@ -123,7 +123,7 @@ def linking_to(
         if index is not None:
             answer = linking_pages(index, typed_url(url), limit=limit, after=cursor(after))
         else:
-            answer = Questions(pages).linking_to(typed_url(url), limit=limit, after=cursor(after))
+            answer = PageQueries(pages).linking_to(typed_url(url), limit=limit, after=cursor(after))
     print_answer(answer, form, explain)
 
 
@@ -144,7 +144,7 @@ def duplicates(
 ) -> None:
     """Groups of pages with the same body."""
     with open_for_reading(location) as store:
-        asked = Questions(PageTable.open(store, parse_stored))
+        asked = PageQueries(PageTable.open(store, parse_stored))
         answer = asked.duplicates(most=most, limit=limit, after=cursor(after))
     items = [
         {

@@ -12,7 +12,7 @@ import click
 
 from webtable.cli.options import ROW_KEY, Format
 from webtable.cli.output import Column, Item, print_items, show_bytes, talk
-from webtable.pages.asking.queries import Answer
+from webtable.pages.asking.queries import ResultPage
 from webtable.pages.page import Page
 from webtable.pages.storing.cells import encode_time
 
@@ -105,7 +105,7 @@ def answer_options(function: _Command) -> _Command:
     return function
 
 
-def print_answer(answer: Answer[Page], form: Format, explain: bool) -> None:
+def print_answer(answer: ResultPage[Page], form: Format, explain: bool) -> None:
     """Prints an answer, and where it goes on."""
     explain_answer(answer, explain)
     items = [_item(each, most=_SHOWN_TITLE if form == "table" else None) for each in answer.items]
@@ -113,9 +113,9 @@ def print_answer(answer: Answer[Page], form: Format, explain: bool) -> None:
     print_items(items, columns, form, next_key=shown(answer.next), go_on="--after")
 
 
-def explain_answer(answer: Answer[Any], explain: bool) -> None:
+def explain_answer(answer: ResultPage[Any], explain: bool) -> None:
     """Says what an answer has cost, where that was asked for or is much."""
-    cost = answer.explained
+    cost = answer.cost
     if explain:
         source = f"index {cost.index}" if cost.index else "the pages themselves"
         talk(f"read from {source}: {cost.entries:,} entries, {cost.rows:,} pages")

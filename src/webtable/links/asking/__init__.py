@@ -1,1 +1,1 @@
-"""Questions about links: now, at earlier times, over a whole site."""
+"""Queries about links: now, at earlier times, over a whole site."""

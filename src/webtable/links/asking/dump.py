@@ -29,7 +29,7 @@ from webtable.links.asking.cursors import cursor_of, parts_of
 from webtable.links.asking.wide_rows import LinkReader
 from webtable.links.cells import decode_cur
 from webtable.links.index import LinkIndex
-from webtable.pages.asking.results import Explained, wrong_cursor
+from webtable.pages.asking.results import QueryCost, wrong_cursor
 from webtable.store.scan import Scan
 
 __all__ = ["Line", "dump", "layout"]
@@ -92,7 +92,7 @@ def _domains(index: LinkIndex, behind: _Place) -> Iterator[tuple[str, Line]]:
 
 def _pages(index: LinkIndex, behind: _Place) -> Iterator[tuple[str, Line]]:
     start = behind.row if behind.row[:2] == b"p:" else b"p:"
-    reader = LinkReader(index, Explained())
+    reader = LinkReader(index, QueryCost())
     columns = (schema.CUR, schema.INCOUNT)
     for row in index.table.scan(start=start, stop=b"p;", columns=columns):
         values = row.values()

@@ -1,4 +1,4 @@
-"""Questions about links at earlier times: who linked where at a date, and what changed since.
+"""Queries about links at earlier times: who linked where at a date, and what changed since.
 
 Each answer says how far back the store remembers, and of how many pages it does not know.
 """
@@ -21,25 +21,25 @@ from webtable.links.asking.page_history import (
     identity_at,
     words_for,
 )
-from webtable.links.asking.queries import LinkFrom, LinkQuestions, LinkTo
+from webtable.links.asking.queries import LinkFrom, LinkQueries, LinkTo
 from webtable.links.asking.suggest import check_domain, check_known
 from webtable.links.asking.wide_rows import Kind, LinkReader, batches, growing_batches
 from webtable.links.cells import Words
 from webtable.links.index import LinkIndex
 from webtable.links.schema import url_of
-from webtable.pages.asking.results import Answer, Explained, bounded, wrong_cursor
+from webtable.pages.asking.results import QueryCost, ResultPage, bounded, wrong_cursor
 from webtable.pages.keys import is_under
 from webtable.pages.storing.cells import NO_LINKS, encode_time
 from webtable.pages.storing.history import CaptureNote
 from webtable.pages.storing.row_write import links_identity
 
-__all__ = ["Change", "LinkHistory", "PastAnswer"]
+__all__ = ["Change", "LinkHistory", "PastPage"]
 
 T = TypeVar("T")
 Changed: TypeAlias = Literal["gained", "lost", "anchor", "rel"]
 
 
-class PastAnswer(msgspec.Struct, Generic[T]):
+class PastPage(msgspec.Struct, Generic[T]):
     """An answer about earlier times.
 
     Attributes:
@@ -48,7 +48,7 @@ class PastAnswer(msgspec.Struct, Generic[T]):
             they linked to is not in the answer.
     """
 
-    answer: Answer[T]
+    answer: ResultPage[T]
     kept: Kept
     not_kept: int = 0
 
@@ -106,14 +106,14 @@ class LinkHistory:
         kind: Kind = "all",
         limit: int = 20,
         after: str | None = None,
-    ) -> PastAnswer[LinkTo]:
+    ) -> PastPage[LinkTo]:
         """Returns the links that there were to a page at a second, by source.
 
         Raises:
             NotFound: the page is not known, or all that is known of it is younger.
         """
-        explained = Explained(index=schema.INDEX_TABLE)
-        reader, past = LinkReader(self._index, explained), Past(self._index.pages, explained)
+        cost = QueryCost(index=schema.INDEX_TABLE)
+        reader, past = LinkReader(self._index, cost), Past(self._index.pages, cost)
         uri = check_known(self._index, url, reader)
         start, shown = link_place(after)
         not_kept = 0
@@ -136,11 +136,11 @@ class LinkHistory:
                             link = LinkTo(urls[at], anchor, rel, is_internal, *map(_text, times))
                             yield cursor_of(source, b"%d" % number), link
 
-        answer = bounded(found(), limit, explained)
+        answer = bounded(found(), limit, cost)
         kept = past.kept()
         if not answer.items and not_kept and kept.since is not None and as_of < kept.since:
             raise _too_early(f"links to {url}", as_of, kept.since)
-        return PastAnswer(answer, kept, not_kept)
+        return PastPage(answer, kept, not_kept)
 
     def outlinks(
         self,
@@ -150,14 +150,14 @@ class LinkHistory:
         kind: Kind = "all",
         limit: int = 20,
         after: str | None = None,
-    ) -> PastAnswer[LinkFrom]:
+    ) -> PastPage[LinkFrom]:
         """Returns the links that were on a page at a second, with what their targets answered then.
 
         Raises:
             NotFound: the page is not known, or its links of that time are not.
         """
-        explained = Explained()
-        reader, past = LinkReader(self._index, explained), Past(self._index.pages, explained)
+        cost = QueryCost()
+        reader, past = LinkReader(self._index, cost), Past(self._index.pages, cost)
         uri = check_known(self._index, url, reader)
         (history,) = past.histories([url])
         held = history.at(as_of)
@@ -169,10 +169,10 @@ class LinkHistory:
             raise _too_early(f"links of {url}", as_of, history.kept_since)
         (text,) = past.texts([(history, held)])
         lines = iter(text.decode().split("\n")) if text else iter(())
-        answer = LinkQuestions(self._index).links_on(
+        answer = LinkQueries(self._index).links_on(
             uri, lines, reader, kind=kind, limit=limit, after=after, as_of=as_of
         )
-        return PastAnswer(answer, past.kept()._replace(since=history.kept_since))
+        return PastPage(answer, past.kept()._replace(since=history.kept_since))
 
     # Between two dates
 
@@ -185,7 +185,7 @@ class LinkHistory:
         kind: Kind = "all",
         limit: int = 20,
         after: str | None = None,
-    ) -> PastAnswer[Change]:
+    ) -> PastPage[Change]:
         """Returns how the links to a page, or to all pages of a domain, changed in a time.
 
         A page that was not captured at its beginning linked nowhere then. By target, then source.
@@ -201,8 +201,8 @@ class LinkHistory:
                 f"{encode_time(span[0])} is not before {encode_time(span[1])}",
                 hint="--since is the earlier one",
             )
-        explained = Explained(index=schema.INDEX_TABLE)
-        reader, past = LinkReader(self._index, explained), Past(self._index.pages, explained)
+        cost = QueryCost(index=schema.INDEX_TABLE)
+        reader, past = LinkReader(self._index, cost), Past(self._index.pages, cost)
         place = _Pair(b"", b"")
         if after is not None:
             place = _Pair(*map(check_uri, parts_of(after, 2)))
@@ -227,12 +227,12 @@ class LinkHistory:
                 for source in sources:
                     yield _Link(_Pair(target, source.uri), source.words)
 
-        answer = bounded(comparison.changes(links(), limit + 1), limit, explained)
+        answer = bounded(comparison.changes(links(), limit + 1), limit, cost)
         kept = past.kept()
         is_early = kept.since is not None and span[0] < kept.since
         if not answer.items and comparison.not_kept and is_early:
             raise _too_early(f"links to {name}", span[0], kept.since)
-        return PastAnswer(answer, kept, comparison.not_kept)
+        return PastPage(answer, kept, comparison.not_kept)
 
 
 class _Comparison:

@@ -18,7 +18,7 @@ import msgspec
 
 from webtable.links.cells import Words
 from webtable.pages import schema
-from webtable.pages.asking.results import Explained
+from webtable.pages.asking.results import QueryCost
 from webtable.pages.columns import LINKS, LINKS_OF, STATUS
 from webtable.pages.storing.cells import NO_LINKS
 from webtable.pages.storing.history import CaptureNote, counting
@@ -105,9 +105,9 @@ class PageHistory(msgspec.Struct, frozen=True, gc=False):
 class Past:
     """Reads the histories of pages for one question, and remembers the last of them."""
 
-    def __init__(self, pages: PageTable, explained: Explained) -> None:
+    def __init__(self, pages: PageTable, cost: QueryCost) -> None:
         self._pages = pages
-        self._explained = explained
+        self._explained = cost
         self._notes: OrderedDict[str, list[CaptureNote]] = OrderedDict()
         self._texts: dict[tuple[bytes, int], bytes] = {}
         self._texts_bytes = 0

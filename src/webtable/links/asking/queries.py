@@ -29,7 +29,7 @@ from webtable.links.asking.suggest import check_domain, check_known
 from webtable.links.asking.wide_rows import Kind, LinkReader, Source, batches, lines_of
 from webtable.links.index import LinkIndex
 from webtable.links.schema import page_row, uri_of, url_of
-from webtable.pages.asking.results import Answer, Explained, bounded, wrong_cursor
+from webtable.pages.asking.results import QueryCost, ResultPage, bounded, wrong_cursor
 from webtable.pages.keys import is_under, reversed_host
 from webtable.pages.storing.cells import encode_time
 from webtable.store.scan import Scan
@@ -39,7 +39,7 @@ __all__ = [
     "Anchor",
     "DomainPages",
     "LinkFrom",
-    "LinkQuestions",
+    "LinkQueries",
     "LinkTo",
     "Ranked",
 ]
@@ -92,7 +92,7 @@ class Anchor(msgspec.Struct, frozen=True):
     pages: int
 
 
-class LinkQuestions:
+class LinkQueries:
     """The questions that a link index answers about the links there are now.
 
     `kind` picks links from inside the domain of a page, or from outside.
@@ -105,7 +105,7 @@ class LinkQuestions:
 
     def top(
         self, domain: str = "", *, kind: Kind = "all", limit: int = 20, after: str | None = None
-    ) -> Answer[Ranked]:
+    ) -> ResultPage[Ranked]:
         """Returns the pages that most others link to, the most linked first.
 
         With a kind of links it counts the links of many pages to find those with most of them, and
@@ -122,8 +122,8 @@ class LinkQuestions:
             for hit in ranks:
                 yield cursor_of(hit.key[skip:]), Ranked(url_of(hit.row[2:]), _count(hit))
 
-        answer = bounded(found(), limit, Explained(index=ranks.index.name))
-        answer.explained.entries = ranks.counts.entries + ranks.counts.rows
+        answer = bounded(found(), limit, QueryCost(index=ranks.index.name))
+        answer.cost.entries = ranks.counts.entries + ranks.counts.rows
         return answer
 
     def _ranks(self, domain: str, after: str | None, limit: int | None) -> tuple[Found, int]:
@@ -148,11 +148,11 @@ class LinkQuestions:
 
     def _top_of_kind(
         self, domain: str, kind: Kind, limit: int, after: str | None
-    ) -> Answer[Ranked]:
+    ) -> ResultPage[Ranked]:
         """Counts the links of a kind, from the most linked page on, while another may have more."""
         ranks, _ = self._ranks(domain, None, None)
-        explained = Explained(index=ranks.index.name, is_scan=True)
-        reader = LinkReader(self._index, explained)
+        cost = QueryCost(index=ranks.index.name, is_scan=True)
+        reader = LinkReader(self._index, cost)
         behind = (1, b"")
         if after is not None:
             number, last = parts_of(after, 2)
@@ -166,16 +166,16 @@ class LinkQuestions:
             if rank[0] and (after is None or rank > behind):
                 insort(best, rank)
                 del best[limit + 1 :]
-        explained.entries += ranks.counts.entries + ranks.counts.rows
+        cost.entries += ranks.counts.entries + ranks.counts.rows
         found = ((cursor_of(b"%d" % -n, uri), Ranked(url_of(uri), -n)) for n, uri in best)
-        return bounded(found, limit, explained)
+        return bounded(found, limit, cost)
 
-    def domains(self, *, limit: int = 20, after: str | None = None) -> Answer[DomainPages]:
+    def domains(self, *, limit: int = 20, after: str | None = None) -> ResultPage[DomainPages]:
         """Returns the domains in order, the last part of each first, with their numbers of pages.
 
         Those that had pages once, and have none now, are left out.
         """
-        explained = Explained(index=schema.INDEX_TABLE)
+        cost = QueryCost(index=schema.INDEX_TABLE)
         start = b"d:"
         if after is not None:
             # The rows of a domain stay, also where it has no pages any more.
@@ -190,27 +190,27 @@ class LinkQuestions:
             rows = self._index.table.scan(scan)
             for domain, shards in itertools.groupby(rows, lambda row: row.key.partition(b"\0")[0]):
                 counts = [int(row.value(schema.PAGE_COUNT) or 0) for row in shards]
-                explained.entries += len(counts)
+                cost.entries += len(counts)
                 if sum(counts):
                     name = reversed_host(domain[2:].decode())
                     yield cursor_of(domain[2:]), DomainPages(name, sum(counts))
 
-        return bounded(found(), limit, explained)
+        return bounded(found(), limit, cost)
 
     # Links
 
     def inlinks(
         self, url: str, *, kind: Kind = "all", limit: int = 20, after: str | None = None
-    ) -> Answer[LinkTo]:
+    ) -> ResultPage[LinkTo]:
         """Returns the links to a page, by source; several of one source stand side by side.
 
         Raises:
             NotFound: the page is not known.
         """
-        explained = Explained(index=schema.INDEX_TABLE)
-        reader = LinkReader(self._index, explained)
+        cost = QueryCost(index=schema.INDEX_TABLE)
+        reader = LinkReader(self._index, cost)
         uri = check_known(self._index, url, reader)
-        past = Past(self._index.pages, explained)
+        past = Past(self._index.pages, cost)
         start, shown = link_place(after)
 
         def found() -> Iterator[tuple[str, LinkTo]]:
@@ -226,21 +226,21 @@ class LinkQuestions:
                         )
                         yield cursor_of(source.uri, b"%d" % number), link
 
-        return bounded(found(), limit, explained)
+        return bounded(found(), limit, cost)
 
     def outlinks(
         self, url: str, *, kind: Kind = "all", limit: int = 20, after: str | None = None
-    ) -> Answer[LinkFrom]:
+    ) -> ResultPage[LinkFrom]:
         """Returns the links on a page, in its order, those to one target side by side.
 
         Raises:
             NotFound: the page is not known.
         """
-        explained = Explained(index=schema.INDEX_TABLE)
-        reader = LinkReader(self._index, explained)
+        cost = QueryCost(index=schema.INDEX_TABLE)
+        reader = LinkReader(self._index, cost)
         uri = check_known(self._index, url, reader)
         row = self._index.table.get(page_row(uri), (schema.CUR,))
-        explained.entries += 1
+        cost.entries += 1
         lines = lines_of(b"" if row is None else row.value(schema.CUR) or b"")
         return self.links_on(uri, lines, reader, kind=kind, limit=limit, after=after)
 
@@ -254,14 +254,14 @@ class LinkQuestions:
         limit: int,
         after: str | None,
         as_of: int | None = None,
-    ) -> Answer[LinkFrom]:
+    ) -> ResultPage[LinkFrom]:
         """Makes an answer of the lines that the links on a page are.
 
         Args:
             as_of: show the statuses that the targets had then.
         """
         begin = 0 if after is None else number_of(parts_of(after, 1)[0]) + 1
-        past = Past(self._index.pages, reader.explained)
+        past = Past(self._index.pages, reader.cost)
 
         def wanted() -> Iterator[tuple[int, list[str]]]:
             for number, line in enumerate(lines):
@@ -277,7 +277,7 @@ class LinkQuestions:
                     is_internal = self._index.domains.are_one(uri, uri_of(target))
                     yield str(number), LinkFrom(target, anchor, rel, is_internal, status)
 
-        return bounded(found(), limit, reader.explained)
+        return bounded(found(), limit, reader.cost)
 
     def anchors(
         self,
@@ -287,7 +287,7 @@ class LinkQuestions:
         sources: int = ANCHOR_SOURCES,
         limit: int = 20,
         after: str | None = None,
-    ) -> tuple[Answer[Anchor], bool]:
+    ) -> tuple[ResultPage[Anchor], bool]:
         """Returns the words that pages use to link to one, those of most pages first.
 
         Returns besides whether the words of all pages were counted.
@@ -298,8 +298,8 @@ class LinkQuestions:
         Raises:
             NotFound: the page is not known.
         """
-        explained = Explained(index=schema.INDEX_TABLE)
-        reader = LinkReader(self._index, explained)
+        cost = QueryCost(index=schema.INDEX_TABLE)
+        reader = LinkReader(self._index, cost)
         uri = check_known(self._index, url, reader)
         counts: Counter[str] = Counter()
         linking = reader.sources(uri, kind=kind, most=sources + 1 if sources else None)
@@ -312,7 +312,7 @@ class LinkQuestions:
             last = -number_of(number), anchor.decode("utf-8", "replace")
             ranked = [each for each in ranked if each > last]
         found = ((cursor_of(b"%d" % -n, each.encode()), Anchor(each, -n)) for n, each in ranked)
-        return bounded(found, limit, explained), is_all
+        return bounded(found, limit, cost), is_all
 
 
 def _count(hit: Hit) -> int:

@@ -14,8 +14,8 @@ from webtable.links.asking.suggest import check_known
 from webtable.links.asking.wide_rows import Kind, LinkReader, Source
 from webtable.links.index import LinkIndex
 from webtable.links.schema import uri_of, url_of
-from webtable.pages.asking.queries import Questions
-from webtable.pages.asking.results import Answer, Explained, bounded, wrong_cursor
+from webtable.pages.asking.queries import PageQueries
+from webtable.pages.asking.results import QueryCost, ResultPage, bounded, wrong_cursor
 from webtable.pages.columns import REDIRECT, STATUS
 from webtable.pages.page import Page
 from webtable.pages.urls import canonical_url
@@ -108,12 +108,12 @@ class _Hop(msgspec.Struct, frozen=True):
 
 def redirects(
     index: LinkIndex, *, kind: Kind = "all", limit: int = 20, after: str | None = None
-) -> Answer[Redirect]:
+) -> ResultPage[Redirect]:
     """Returns the pages that lead elsewhere, by status, with where to and the links to them."""
-    asked = Questions(index.pages).redirects(limit=limit, after=after)
-    reader = LinkReader(index, asked.explained)
+    asked = PageQueries(index.pages).redirects(limit=limit, after=after)
+    reader = LinkReader(index, asked.cost)
     items = _described(index, asked.items, reader, kind)
-    return Answer(items, asked.next, asked.explained)
+    return ResultPage(items, asked.next, asked.cost)
 
 
 def resolved(
@@ -123,7 +123,7 @@ def resolved(
     kind: Kind = "all",
     limit: int = 20,
     after: str | None = None,
-) -> tuple[Resolved, Answer[Redirect]]:
+) -> tuple[Resolved, ResultPage[Redirect]]:
     """Counts the pages that link to one through redirects; returns these, too. Reads all redirects.
 
     Raises:
@@ -132,10 +132,10 @@ def resolved(
     """
     if after is not None and not _is_url(after):
         raise wrong_cursor(after)
-    explained = Explained(index="webtable_status_idx", is_scan=True)
-    reader = LinkReader(index, explained)
+    cost = QueryCost(index="webtable_status_idx", is_scan=True)
+    reader = LinkReader(index, cost)
     uri = check_known(index, url, reader)
-    known = {page.url: page for page in _all_redirects(index, explained)}
+    known = {page.url: page for page in _all_redirects(index, cost)}
     targets = {each: page.redirect for each, page in known.items()}
     leading = [each for each in sorted(targets) if each != url and _leads_to(targets, each, url)]
     streams = [reader.sources(each, kind=kind) for each in (uri, *map(uri_of, leading))]
@@ -143,9 +143,9 @@ def resolved(
     total = sum(1 for _ in itertools.groupby(merged, key=_source))
     direct = reader.count(uri, kind)
     behind = [each for each in leading if after is None or each > after]
-    answer = bounded(((each, known[each]) for each in behind), limit, explained)
+    answer = bounded(((each, known[each]) for each in behind), limit, cost)
     items = _described(index, answer.items, reader, kind)
-    return Resolved(url, direct, len(leading), total), Answer(items, answer.next, explained)
+    return Resolved(url, direct, len(leading), total), ResultPage(items, answer.next, cost)
 
 
 def _is_url(text: str) -> bool:
@@ -159,12 +159,12 @@ def _source(source: Source) -> bytes:
     return source.uri
 
 
-def _all_redirects(index: LinkIndex, explained: Explained) -> Iterator[Page]:
-    asked, after = Questions(index.pages), None
+def _all_redirects(index: LinkIndex, cost: QueryCost) -> Iterator[Page]:
+    asked, after = PageQueries(index.pages), None
     while True:
         answer = asked.redirects(limit=_AT_ONCE, after=after)
-        explained.entries += answer.explained.entries
-        explained.rows += answer.explained.rows
+        cost.entries += answer.cost.entries
+        cost.rows += answer.cost.rows
         yield from answer.items
         if answer.next is None:
             return
@@ -183,7 +183,7 @@ def _described(
     index: LinkIndex, pages: Sequence[Page], reader: LinkReader, kind: Kind
 ) -> list[Redirect]:
     uris = [uri_of(page.url) for page in pages]
-    chains = _follow(index, pages, reader.explained)
+    chains = _follow(index, pages, reader.cost)
     counts = reader.counts(uris)
     firsts = reader.first_sources(uris, _SHOWN_LINKS) if kind == "all" else []
     items = []
@@ -221,7 +221,7 @@ class _Chain(NamedTuple):
     outcome: Outcome
 
 
-def _follow(index: LinkIndex, pages: Sequence[Page], explained: Explained) -> list[_Chain]:
+def _follow(index: LinkIndex, pages: Sequence[Page], cost: QueryCost) -> list[_Chain]:
     """Follows the redirect of each page; what is asked for of many of them is read at once."""
     known: dict[str, _Hop | None] = {page.url: _Hop(page.status, page.redirect) for page in pages}
     while True:
@@ -230,7 +230,7 @@ def _follow(index: LinkIndex, pages: Sequence[Page], explained: Explained) -> li
         if not unknown:
             return [each for each in chains if isinstance(each, _Chain)]
         known.update(dict.fromkeys(unknown))
-        known.update(_hops(index, list(unknown), explained))
+        known.update(_hops(index, list(unknown), cost))
 
 
 def _chain(url: str, known: Mapping[str, _Hop | None]) -> _Chain | str:
@@ -254,11 +254,9 @@ def _chain(url: str, known: Mapping[str, _Hop | None]) -> _Chain | str:
     return _Chain(chain, hop.status, "ok" if 200 <= hop.status <= 299 else "broken")
 
 
-def _hops(
-    index: LinkIndex, urls: Sequence[str], explained: Explained
-) -> Iterator[tuple[str, _Hop]]:
+def _hops(index: LinkIndex, urls: Sequence[str], cost: QueryCost) -> Iterator[tuple[str, _Hop]]:
     rows = [index.pages.keys.row_key(url) for url in urls]
-    explained.rows += len(rows)
+    cost.rows += len(rows)
     found = index.pages.rows.table.get_many(rows, (STATUS, REDIRECT))
     for url, row in zip(urls, found, strict=True):
         if row is not None:

@@ -18,8 +18,8 @@ from webtable.links.asking.page_history import Past
 from webtable.links.asking.wide_rows import Kind, LinkReader, batches, lines_of
 from webtable.links.index import LinkIndex
 from webtable.links.schema import page_row, uri_of, url_of
-from webtable.pages.asking.queries import Questions
-from webtable.pages.asking.results import Answer, Explained, bounded, wrong_cursor
+from webtable.pages.asking.queries import PageQueries
+from webtable.pages.asking.results import QueryCost, ResultPage, bounded, wrong_cursor
 from webtable.pages.columns import METADATA_FAMILY
 from webtable.pages.page import Page, page_of
 from webtable.pages.storing.cells import encode_time
@@ -66,10 +66,10 @@ class LinkReports:
 
     def broken(
         self, *, kind: Kind = "all", limit: int = 20, after: str | None = None
-    ) -> Answer[BrokenLink]:
+    ) -> ResultPage[BrokenLink]:
         """Returns the links to pages that answer with a status from 400 on, by status and page."""
-        explained = Explained(index="webtable_status_idx")
-        reader, past = LinkReader(self._index, explained), Past(self._index.pages, explained)
+        cost = QueryCost(index="webtable_status_idx")
+        reader, past = LinkReader(self._index, cost), Past(self._index.pages, cost)
         place = _Place(b"", b"", -1)
         if after is not None:
             page, source, number = parts_of(after, 3)
@@ -78,7 +78,7 @@ class LinkReports:
             place = _Place(page, check_uri(source), number_of(number))
 
         def found() -> Iterator[tuple[str, BrokenLink]]:
-            for key, page in self._errors(place.page, explained):
+            for key, page in self._errors(place.page, cost):
                 start = place.source if key == place.page else b""
                 uri, since = uri_of(page.url), ""
                 for source in reader.sources(uri, start=start, kind=kind, most=limit + 1):
@@ -94,9 +94,9 @@ class LinkReports:
                                 ),
                             )
 
-        return bounded(found(), limit, explained)
+        return bounded(found(), limit, cost)
 
-    def _errors(self, start: bytes, explained: Explained) -> Iterator[tuple[bytes, Page]]:
+    def _errors(self, start: bytes, cost: QueryCost) -> Iterator[tuple[bytes, Page]]:
         """Yields the pages that answer with errors, with their keys in the index, from one on."""
         pages = self._index.pages
         if start:
@@ -105,13 +105,13 @@ class LinkReports:
             page = None if found is None else page_of(row, found.values())
             if page is not None and page.status >= _ERROR:
                 yield start, page
-        asked, after = Questions(pages), start.decode("latin-1") if start else None
+        asked, after = PageQueries(pages), start.decode("latin-1") if start else None
         size = _FEW
         while True:
             answer = asked.errors(limit=size, after=after)
             size = min(size * 2, _MANY)
-            explained.entries += answer.explained.entries
-            explained.rows += answer.explained.rows
+            cost.entries += answer.cost.entries
+            cost.rows += answer.cost.rows
             for page in answer.items:
                 yield b"%d_%b" % (page.status, pages.keys.row_key(page.url)), page
             if answer.next is None:
@@ -122,65 +122,63 @@ class LinkReports:
 
     def orphans(
         self, *, kind: Kind = "all", limit: int = 20, after: str | None = None
-    ) -> Answer[Page]:
+    ) -> ResultPage[Page]:
         """Returns the good HTML pages that no page links to, in the order of their URIs.
 
         With a kind of links: those that no such link leads to; looks at every page.
         """
-        explained = Explained(index=schema.TOP_RANKS if kind == "all" else "")
-        explained.is_scan = kind != "all"
-        uris = self._unlinked(kind, _behind(after), explained)
-        return self._good_pages(uris, limit, explained)
+        cost = QueryCost(index=schema.TOP_RANKS if kind == "all" else "")
+        cost.is_scan = kind != "all"
+        uris = self._unlinked(kind, _behind(after), cost)
+        return self._good_pages(uris, limit, cost)
 
-    def _unlinked(self, kind: Kind, start: bytes, explained: Explained) -> Iterator[bytes]:
+    def _unlinked(self, kind: Kind, start: bytes, cost: QueryCost) -> Iterator[bytes]:
         if kind == "all":
             scan = Scan(prefix=_ORPHANS, start=_ORPHANS + start, batch_rows=_AT_ONCE)
             for hit in self._index.rows.find(schema.TOP_RANKS, scan):
-                explained.entries += 2
+                cost.entries += 2
                 yield hit.row[2:]
             return
-        reader = LinkReader(self._index, explained)
+        reader = LinkReader(self._index, cost)
         scan = Scan(start=page_row(start), stop=b"p;", columns=(schema.AT,))
         for row in self._index.table.scan(scan):
-            explained.entries += 1
+            cost.entries += 1
             uri = row.key[2:]
             if not reader.has_source(uri, kind):
                 yield uri
 
     def dead_ends(
         self, *, kind: Kind = "all", limit: int = 20, after: str | None = None
-    ) -> Answer[Page]:
+    ) -> ResultPage[Page]:
         """Returns the good HTML pages without links.
 
         With a kind of links: those without such links; looks at every page.
         """
         if kind == "all":
-            return Questions(self._index.pages).dead_ends(limit=limit, after=after)
-        explained = Explained(is_scan=True)
-        return self._good_pages(
-            self._leading_nowhere(kind, _behind(after), explained), limit, explained
-        )
+            return PageQueries(self._index.pages).dead_ends(limit=limit, after=after)
+        cost = QueryCost(is_scan=True)
+        return self._good_pages(self._leading_nowhere(kind, _behind(after), cost), limit, cost)
 
-    def _leading_nowhere(self, kind: Kind, start: bytes, explained: Explained) -> Iterator[bytes]:
-        reader = LinkReader(self._index, explained)
+    def _leading_nowhere(self, kind: Kind, start: bytes, cost: QueryCost) -> Iterator[bytes]:
+        reader = LinkReader(self._index, cost)
         scan = Scan(start=page_row(start), stop=b"p;", columns=(schema.CUR,))
         for row in self._index.table.scan(scan):
-            explained.entries += 1
+            cost.entries += 1
             uri = row.key[2:]
             lines = lines_of(row.value(schema.CUR) or b"")
             targets = (uri_of(line.partition("\t")[0]) for line in lines)
             if not any(reader.is_kind(uri, target, kind) for target in targets):
                 yield uri
 
-    def _good_pages(self, uris: Iterator[bytes], limit: int, explained: Explained) -> Answer[Page]:
+    def _good_pages(self, uris: Iterator[bytes], limit: int, cost: QueryCost) -> ResultPage[Page]:
         def found() -> Iterator[tuple[str, Page]]:
             for batch in batches(uris, limit + 1):
-                pages = _pages_of(self._index, batch, explained)
+                pages = _pages_of(self._index, batch, cost)
                 for uri, page in zip(batch, pages, strict=True):
                     if page is not None and 200 <= page.status <= 299 and page.type in _HTML:
                         yield cursor_of(uri), page
 
-        return bounded(found(), limit, explained)
+        return bounded(found(), limit, cost)
 
 
 def _behind(after: str | None) -> bytes:
@@ -200,26 +198,26 @@ def _broken_since(notes: Sequence[CaptureNote]) -> str:
 
 def linking_pages(
     index: LinkIndex, url: str, *, limit: int = 20, after: str | None = None
-) -> Answer[Page]:
+) -> ResultPage[Page]:
     """Returns the pages with a link to a URL, by URI; nothing where the URL is not known."""
-    explained = Explained(index=schema.INDEX_TABLE)
-    reader, start = LinkReader(index, explained), _behind(after)
+    cost = QueryCost(index=schema.INDEX_TABLE)
+    reader, start = LinkReader(index, cost), _behind(after)
 
     def found() -> Iterator[tuple[str, Page]]:
         sources = reader.sources(uri_of(url), start=start, most=limit + 1)
         for batch in batches((source.uri for source in sources), limit + 1):
-            for uri, page in zip(batch, _pages_of(index, batch, explained), strict=True):
+            for uri, page in zip(batch, _pages_of(index, batch, cost), strict=True):
                 if page is not None:
                     yield cursor_of(uri), page
 
-    return bounded(found(), limit, explained)
+    return bounded(found(), limit, cost)
 
 
-def _pages_of(index: LinkIndex, uris: Sequence[bytes], explained: Explained) -> list[Page | None]:
+def _pages_of(index: LinkIndex, uris: Sequence[bytes], cost: QueryCost) -> list[Page | None]:
     """Reads some pages; None where one was not crawled."""
     rows = [index.pages.keys.row_key(url_of(uri)) for uri in uris]
     found = index.pages.rows.table.get_many(rows, (METADATA_FAMILY,))
-    explained.rows += len(rows)
+    cost.rows += len(rows)
     return [
         None if each is None else page_of(row, each.values())
         for row, each in zip(rows, found, strict=True)

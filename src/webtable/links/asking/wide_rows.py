@@ -17,7 +17,7 @@ from webtable.links import schema
 from webtable.links.cells import GONE, Words, decode_inlink
 from webtable.links.index import LinkIndex
 from webtable.links.schema import shard_row
-from webtable.pages.asking.results import Explained
+from webtable.pages.asking.results import QueryCost
 from webtable.pages.keys import reversed_host
 from webtable.store.filtering.filters import (
     ColumnPaginationFilter,
@@ -50,11 +50,11 @@ class Source(NamedTuple):
 
 
 class LinkReader:
-    """Reads the link index for one question, and notes in `explained` what that has cost."""
+    """Reads the link index for one question, and notes in `cost` what that has cost."""
 
-    def __init__(self, index: LinkIndex, explained: Explained) -> None:
+    def __init__(self, index: LinkIndex, cost: QueryCost) -> None:
         self._index = index
-        self.explained = explained
+        self.cost = cost
 
     def sources(
         self,
@@ -116,7 +116,7 @@ class LinkReader:
         found = self._index.table.get_many(gets)
         for at in range(0, len(gets), shards):
             pieces = [row.raw_cells for row in found[at : at + shards] if row is not None]
-            self.explained.entries += sum(map(len, pieces))
+            self.cost.entries += sum(map(len, pieces))
             end = min((piece[-1][0] for piece in pieces if len(piece) == size), default=None)
             cells = [cell for piece in pieces for cell in piece if end is None or cell[0] <= end]
             cells.sort(key=lambda cell: cell[0])
@@ -150,7 +150,7 @@ class LinkReader:
         """Returns how many pages link to each of some pages."""
         rows = [schema.page_row(uri) for uri in uris]
         found = self._index.table.get_many(rows, (schema.INCOUNT,))
-        self.explained.entries += len(rows)
+        self.cost.entries += len(rows)
         return [0 if row is None else int(row.value(schema.INCOUNT) or 0) for row in found]
 
     def members(
@@ -204,7 +204,7 @@ class LinkReader:
             found = [
                 () if row is None else row.raw_cells for row in self._index.table.get_many(gets)
             ]
-            self.explained.entries += sum(map(len, found))
+            self.cost.entries += sum(map(len, found))
             full = [cells[-1][0] for cells in found if len(cells) == each]
             end = min(full, default=None)
             cells = [cell for piece in found for cell in piece if end is None or cell[0] <= end]

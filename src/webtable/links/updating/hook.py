@@ -1,4 +1,4 @@
-"""`LinkKeeper`: what pages tell of, so that the link index follows. See `webtable.pages.hooks`."""
+"""`LinkHook`: what pages tell of, so that the link index follows. See `webtable.pages.hooks`."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from webtable.pages.hooks import Begun, LinksChange
 from webtable.pages.page import NewCapture
 from webtable.store.mutation import Write
 
-__all__ = ["LinkKeeper"]
+__all__ = ["LinkHook"]
 
 _BATCHES = 25  # between two turns of the exporter on a cluster
 
 
-class LinkKeeper:
+class LinkHook:
     """Keeps the link index of a store while its pages are written.
 
-    pages.hook = LinkKeeper(LinkIndex.open(pages))
+    pages.hook = LinkHook(LinkIndex.open(pages))
     """
 
     def __init__(self, index: LinkIndex) -> None:

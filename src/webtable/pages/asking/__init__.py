@@ -1,1 +1,1 @@
-"""Questions about pages: queries with bounded results, differences, earlier times, exports."""
+"""Queries about pages: queries with bounded results, differences, earlier times, exports."""

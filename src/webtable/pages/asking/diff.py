@@ -15,12 +15,12 @@ from webtable.pages.storing.cells import encode_time
 from webtable.pages.storing.history import CaptureNote
 from webtable.pages.table import PageTable
 
-__all__ = ["PageDifference", "compare"]
+__all__ = ["PageDiff", "compare"]
 
 _BETWEEN_TAGS = re.compile(r"(?<=>)\s*(?=<)")
 
 
-class PageDifference(msgspec.Struct):
+class PageDiff(msgspec.Struct):
     """What changed from one version of a page to another.
 
     Attributes:
@@ -42,9 +42,7 @@ class PageDifference(msgspec.Struct):
         return not (self.lines or self.gained or self.lost)
 
 
-def compare(
-    pages: PageTable, url: str, old: int | None = None, new: int | None = None
-) -> PageDifference:
+def compare(pages: PageTable, url: str, old: int | None = None, new: int | None = None) -> PageDiff:
     """Compares a page as it was at two seconds.
 
     Args:
@@ -67,7 +65,7 @@ def compare(
     before = _stored(pages, url, old)
     was = set(pages.links(url, before.note.time) or [])
     now = set(pages.links(url, after.note.time) or [])
-    return PageDifference(
+    return PageDiff(
         url,
         before.note,
         after.note,

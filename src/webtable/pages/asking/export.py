@@ -12,7 +12,7 @@ import msgspec
 
 from webtable.pages.columns import URL
 from webtable.pages.formats.payload_digests import checked, named_digest
-from webtable.pages.formats.warc_writer import Answer, CrawlWriter
+from webtable.pages.formats.warc_writer import CrawlWriter, Response
 from webtable.pages.html.charset import decode_page
 from webtable.pages.keys import is_address
 from webtable.pages.page import Page, PageContent
@@ -119,7 +119,7 @@ def _known(
             yield url, page
 
 
-def _answer(page: Page, content: PageContent) -> Answer | None:
+def _answer(page: Page, content: PageContent) -> Response | None:
     """Returns a capture as a record; None where its body is not to be had."""
     note, body = content
     if body is None and not note.is_revisit:
@@ -127,7 +127,7 @@ def _answer(page: Page, content: PageContent) -> Answer | None:
     repeats = (page.url, note.time) if note.is_revisit else None
     # What is written has no codings, so it may have another digest than what was recorded.
     digest = note.digest if body is None else checked(named_digest(note.digest), body).digest
-    return Answer(
+    return Response(
         page.url, note.time, _status(note.status), _headers(page, note), body or b"", digest,
         repeats,
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Questions about pages. Every answer is bounded, can be gone on from, and says what it has cost.
+"""Queries about pages. Every answer is bounded, can be gone on from, and says what it has cost.
 
 Most are answered from an index; those that must look at every page say so in what they explain.
 """
@@ -15,7 +15,7 @@ import msgspec
 
 from webtable.errors import InvalidRequest
 from webtable.index.table import Found, Hit
-from webtable.pages.asking.results import Answer, Explained, after_key, bounded, wrong_cursor
+from webtable.pages.asking.results import QueryCost, ResultPage, after_key, bounded, wrong_cursor
 from webtable.pages.captures import payload_digest
 from webtable.pages.columns import BODY, LINKS, METADATA_FAMILY
 from webtable.pages.indexes import DIGESTS
@@ -26,7 +26,7 @@ from webtable.pages.urls import port_of, typed_site
 from webtable.store.model import Row
 from webtable.store.scan import Scan
 
-__all__ = ["MOST_DUPLICATES", "Answer", "Duplicates", "Explained", "Questions"]
+__all__ = ["MOST_DUPLICATES", "Duplicates", "PageQueries", "QueryCost", "ResultPage"]
 
 MOST_DUPLICATES = 100
 """How many pages with the same body are shown of each, unless more are asked for."""
@@ -63,7 +63,7 @@ class Duplicates(msgspec.Struct):
     is_truncated: bool = False
 
 
-class Questions:
+class PageQueries:
     """The questions that a store of pages answers.
 
     Times are `YYYYMMDD` or `YYYYMMDDhhmmss` in UTC, from inclusive; a day begins at midnight.
@@ -82,7 +82,7 @@ class Questions:
         with_subdomains: bool = True,
         limit: int = 20,
         after: str | None = None,
-    ) -> Answer[Page]:
+    ) -> ResultPage[Page]:
         """Returns the pages of a host, or of a host and a port, in the order of their row keys.
 
         Raises:
@@ -98,7 +98,9 @@ class Questions:
             after,
         )
 
-    def in_directory(self, url: str, *, limit: int = 20, after: str | None = None) -> Answer[Page]:
+    def in_directory(
+        self, url: str, *, limit: int = 20, after: str | None = None
+    ) -> ResultPage[Page]:
         """Returns the pages whose URLs begin with this one, in the order of their row keys."""
         ranges = self._pages.keys.directory_ranges(url)
         return self._by_key(ranges, lambda page: page.url.startswith(url), limit, after)
@@ -113,7 +115,7 @@ class Questions:
         domain: str = "",
         limit: int = 20,
         after: str | None = None,
-    ) -> Answer[Page]:
+    ) -> ResultPage[Page]:
         """Returns the pages that changed from one time up to another, the newest first.
 
         In a store made before the indexes knew more than days it reads all pages of a day to put
@@ -144,7 +146,9 @@ class Questions:
             ask = partial(self._by_index, reverse=True)
         return ask(index, bounds, limit, after, is_wanted=is_wanted, salts=salts)
 
-    def outdated(self, before: str, *, limit: int = 20, after: str | None = None) -> Answer[Page]:
+    def outdated(
+        self, before: str, *, limit: int = 20, after: str | None = None
+    ) -> ResultPage[Page]:
         """Returns the pages that did not change since a time, the oldest first."""
         index, stop = "webtable_time_idx", _time_key(before)
         if index in self._pages.exact_times:
@@ -157,16 +161,16 @@ class Questions:
             is_wanted=lambda page: _modified_key(page) < stop,
         )
 
-    def largest(self, *, limit: int = 20, after: str | None = None) -> Answer[Page]:
+    def largest(self, *, limit: int = 20, after: str | None = None) -> ResultPage[Page]:
         """Returns the pages with the largest bodies, the largest first."""
         bounds = KeyRange(b"0", b":")
         return self._by_index("webtable_size_idx", bounds, limit, after, reverse=True)
 
-    def errors(self, *, limit: int = 20, after: str | None = None) -> Answer[Page]:
+    def errors(self, *, limit: int = 20, after: str | None = None) -> ResultPage[Page]:
         """Returns the pages that answer with a status from 400 on, by status."""
         return self._by_index("webtable_status_idx", KeyRange(b"400", b"600"), limit, after)
 
-    def redirects(self, *, limit: int = 20, after: str | None = None) -> Answer[Page]:
+    def redirects(self, *, limit: int = 20, after: str | None = None) -> ResultPage[Page]:
         """Returns the pages that lead elsewhere."""
         return self._by_index(
             "webtable_status_idx",
@@ -178,7 +182,7 @@ class Questions:
 
     def inlinked(
         self, *, least: int = 1, limit: int = 20, after: str | None = None
-    ) -> Answer[Page]:
+    ) -> ResultPage[Page]:
         """Returns the pages that most others link to, the most linked first."""
         return self._by_index(
             "webtable_link_idx",
@@ -189,7 +193,7 @@ class Questions:
             reverse=True,
         )
 
-    def dead_ends(self, *, limit: int = 20, after: str | None = None) -> Answer[Page]:
+    def dead_ends(self, *, limit: int = 20, after: str | None = None) -> ResultPage[Page]:
         """Returns the pages that answer well and link nowhere."""
         return self._by_index(
             "webtable_link_idx",
@@ -200,7 +204,7 @@ class Questions:
 
     def duplicates(
         self, *, most: int = MOST_DUPLICATES, limit: int = 20, after: str | None = None
-    ) -> Answer[Duplicates]:
+    ) -> ResultPage[Duplicates]:
         """Returns the groups of pages that have the same body, which is not empty, by digest.
 
         Reads the entries of these alone. In a store made before it was marked which pages have the
@@ -209,14 +213,14 @@ class Questions:
         Args:
             most: how many pages to show of each group.
         """
-        explained = Explained(index=DIGESTS)
+        cost = QueryCost(index=DIGESTS)
         start, skip = after_key(after), 0
         if after is not None:
             self._check_entry(DIGESTS, KeyRange(b"", b"\xff"), after)
         if self._pages.rows.index(DIGESTS).is_grouped:
             pieces = self._marked_pieces(start, limit + 1, most + 1)
         else:
-            explained.is_whole_index, skip = True, self._skip
+            cost.is_whole_index, skip = True, self._skip
             hits = self._hits(DIGESTS, KeyRange(start, b"\xff"), reverse=False)
             pieces = iter([_groups(hits, skip)])
         read: list[Found] = []
@@ -226,9 +230,9 @@ class Questions:
                 read.append(self._pages.rows.check_hits(DIGESTS, piece))
                 yield from _duplicates(read[-1], skip, most)
 
-        answer = bounded(found(), limit, explained)
-        explained.entries = sum(checked.counts.entries for checked in read)
-        explained.rows = sum(checked.counts.rows for checked in read)
+        answer = bounded(found(), limit, cost)
+        cost.entries = sum(checked.counts.entries for checked in read)
+        cost.rows = sum(checked.counts.rows for checked in read)
         return answer
 
     def _marked_pieces(self, start: bytes, size: int, most: int) -> Iterator[Iterator[Hit]]:
@@ -243,7 +247,7 @@ class Questions:
 
     # By looking at every page
 
-    def untitled(self, *, limit: int = 20, after: str | None = None) -> Answer[Page]:
+    def untitled(self, *, limit: int = 20, after: str | None = None) -> ResultPage[Page]:
         """Returns the pages that answer well and have no title. Looks at every page."""
         return self._by_key(
             [KeyRange(b"", b"")],
@@ -253,7 +257,7 @@ class Questions:
             is_scan=True,
         )
 
-    def search(self, words: str, *, limit: int = 20, after: str | None = None) -> Answer[Page]:
+    def search(self, words: str, *, limit: int = 20, after: str | None = None) -> ResultPage[Page]:
         """Returns the pages with some words in title or body, in any case. Looks at every page."""
         wanted = words.casefold()
         if not wanted:
@@ -267,7 +271,9 @@ class Questions:
 
         return self._by_rows(Scan(columns=(METADATA_FAMILY, BODY)), has_words, limit, after)
 
-    def linking_to(self, url: str, *, limit: int = 20, after: str | None = None) -> Answer[Page]:
+    def linking_to(
+        self, url: str, *, limit: int = 20, after: str | None = None
+    ) -> ResultPage[Page]:
         """Returns the pages with a link to a URL. Looks at every page."""
         line = f"{url}\t".encode()
 
@@ -310,8 +316,8 @@ class Questions:
         after: str | None,
         *,
         is_scan: bool = False,
-    ) -> Answer[Page]:
-        explained = Explained(is_scan=is_scan)
+    ) -> ResultPage[Page]:
+        cost = QueryCost(is_scan=is_scan)
         table, start = self._pages.rows.table, self._row_behind(after)
         if after is not None and not any(
             low <= start and (not high or start < high) for low, high in ranges
@@ -324,27 +330,27 @@ class Questions:
                     continue
                 scan = Scan(start=max(low, start), stop=high, columns=(METADATA_FAMILY,))
                 for row in table.scan(scan):
-                    explained.rows += 1
+                    cost.rows += 1
                     page = page_of(row.key, row.values())
                     if page is not None and is_wanted(page):
                         yield row.key.decode("latin-1"), page
 
-        return bounded(found(), limit, explained)
+        return bounded(found(), limit, cost)
 
     def _by_rows(
         self, scan: Scan, is_wanted: Callable[[Row, Page], bool], limit: int, after: str | None
-    ) -> Answer[Page]:
-        explained = Explained(is_scan=True)
+    ) -> ResultPage[Page]:
+        cost = QueryCost(is_scan=True)
         scan = msgspec.structs.replace(scan, start=self._row_behind(after))
 
         def found() -> Iterator[tuple[str, Page]]:
             for row in self._pages.rows.table.scan(scan):
-                explained.rows += 1
+                cost.rows += 1
                 page = page_of(row.key, row.values())
                 if page is not None and is_wanted(row, page):
                     yield row.key.decode("latin-1"), page
 
-        return bounded(found(), limit, explained)
+        return bounded(found(), limit, cost)
 
     def _by_day(
         self,
@@ -356,7 +362,7 @@ class Questions:
         *,
         is_wanted: Callable[[Page], bool] | None = None,
         salts: Sequence[bytes] = _SALTS,
-    ) -> Answer[Page]:
+    ) -> ResultPage[Page]:
         """Answers from an index that knows days only, in the order of times, the newest first.
 
         Reads all pages of each day that the answer touches; keeps no more of them than are shown.
@@ -366,7 +372,7 @@ class Questions:
             stop = self._check_entry(name, bounds, after)
         day = slice(self._skip + prefix_bytes, self._skip + prefix_bytes + 8)
         days = KeyRange(start[: prefix_bytes + 8], stop[: prefix_bytes + 8] + b"`")
-        explained = Explained(index=name, is_by_day=True)
+        cost = QueryCost(index=name, is_by_day=True)
 
         def timed(hits: Iterator[Hit]) -> Iterator[tuple[bytes, Page]]:
             while some := list(itertools.islice(hits, _SORTED_AT_ONCE)):
@@ -377,8 +383,8 @@ class Questions:
                         key = start[:prefix_bytes] + _modified_key(page) + b"_" + hit.row
                         if start <= key < stop:
                             yield key, page
-                explained.entries += checked.counts.entries
-                explained.rows += checked.counts.rows
+                cost.entries += checked.counts.entries
+                cost.rows += checked.counts.rows
 
         def found() -> Iterator[tuple[str, Page]]:
             hits = self._hits(name, days, reverse=True, salts=salts)
@@ -386,7 +392,7 @@ class Questions:
                 for key, page in heapq.nlargest(limit + 1, timed(same), key=lambda pair: pair[0]):
                     yield key.decode("latin-1"), page
 
-        return bounded(found(), limit, explained)
+        return bounded(found(), limit, cost)
 
     def _by_index(
         self,
@@ -398,7 +404,7 @@ class Questions:
         is_wanted: Callable[[Page], bool] | None = None,
         reverse: bool = False,
         salts: Sequence[bytes] = _SALTS,
-    ) -> Answer[Page]:
+    ) -> ResultPage[Page]:
         start, stop = bounds
         if after is not None:
             key = self._check_entry(name, bounds, after)
@@ -416,9 +422,9 @@ class Questions:
                 if page is not None and (is_wanted is None or is_wanted(page)):
                     yield hit.key[skip:].decode("latin-1"), page
 
-        answer = bounded(found(), limit, Explained(index=name))
-        answer.explained.entries = checked.counts.entries
-        answer.explained.rows = checked.counts.rows
+        answer = bounded(found(), limit, QueryCost(index=name))
+        answer.cost.entries = checked.counts.entries
+        answer.cost.rows = checked.counts.rows
         return answer
 
     def _hits(

@@ -9,12 +9,12 @@ import msgspec
 
 from webtable.errors import InvalidRequest
 
-__all__ = ["Answer", "Explained", "after_key", "bounded", "wrong_cursor"]
+__all__ = ["QueryCost", "ResultPage", "after_key", "bounded", "wrong_cursor"]
 
 T = TypeVar("T")
 
 
-class Explained(msgspec.Struct):
+class QueryCost(msgspec.Struct):
     """What an answer has cost.
 
     Attributes:
@@ -35,7 +35,7 @@ class Explained(msgspec.Struct):
     is_by_day: bool = False
 
 
-class Answer(msgspec.Struct, Generic[T]):
+class ResultPage(msgspec.Struct, Generic[T]):
     """Some items, and how to go on.
 
     Attributes:
@@ -45,7 +45,7 @@ class Answer(msgspec.Struct, Generic[T]):
 
     items: list[T]
     next: str | None
-    explained: Explained
+    cost: QueryCost
 
     @property
     def is_truncated(self) -> bool:
@@ -73,7 +73,7 @@ def wrong_cursor(cursor: str) -> InvalidRequest:
     )
 
 
-def bounded(found: Iterator[tuple[str, T]], limit: int, explained: Explained) -> Answer[T]:
+def bounded(found: Iterator[tuple[str, T]], limit: int, cost: QueryCost) -> ResultPage[T]:
     """Takes as many items as are wanted, and looks whether there is one more.
 
     Args:
@@ -88,7 +88,7 @@ def bounded(found: Iterator[tuple[str, T]], limit: int, explained: Explained) ->
     last = ""
     for cursor, item in found:
         if len(items) == limit:
-            return Answer(items, last, explained)
+            return ResultPage(items, last, cost)
         items.append(item)
         last = cursor
-    return Answer(items, None, explained)
+    return ResultPage(items, None, cost)

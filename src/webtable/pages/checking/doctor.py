@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from webtable.pages import schema
-from webtable.pages.asking.queries import Questions
+from webtable.pages.asking.queries import PageQueries
 from webtable.pages.keys import SaltedKeys
 from webtable.pages.table import PageTable
 from webtable.store.scan import Scan
@@ -104,7 +104,7 @@ def _domains(pages: PageTable) -> Finding:
 
 
 def _latency(pages: PageTable) -> Finding:
-    asked = Questions(pages)
+    asked = PageQueries(pages)
     slowest, name = 0.0, ""
     for question in (asked.largest, asked.errors, asked.modified):
         seconds = min(_seconds(question) for _ in range(3))

@@ -15,12 +15,12 @@ from typing import BinaryIO, NamedTuple
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
-__all__ = ["Answer", "CrawlWriter"]
+__all__ = ["CrawlWriter", "Response"]
 
 _REVISIT_PROFILE = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
 
 
-class Answer(NamedTuple):
+class Response(NamedTuple):
     """An answer of a server, to be written as one record."""
 
     url: str
@@ -49,7 +49,7 @@ class CrawlWriter:
         record.rec_headers.replace_header("WARC-Record-ID", _record_id("warcinfo", name))
         self._writer.write_record(record)
 
-    def write(self, answer: Answer) -> None:
+    def write(self, answer: Response) -> None:
         """Writes one answer."""
         about = {
             "WARC-Date": _date(answer.fetched),

@@ -22,14 +22,14 @@ from webtable.pages.storing.capture_parser import offered, ready
 from webtable.pages.storing.newest_cell import Offered
 
 __all__ = [
-    "Answer",
     "Batch",
     "Began",
     "Failed",
     "Offer",
-    "Taken",
+    "Repeated",
     "Task",
     "Unparsed",
+    "Wanted",
     "read_batches",
     "read_file",
     "read_unparsed",
@@ -77,7 +77,7 @@ class Offer(msgspec.Struct, frozen=True, array_like=True, tag=True):
     captures: list[Offered]
 
 
-class Answer(msgspec.Struct, frozen=True, array_like=True, tag=True):
+class Wanted(msgspec.Struct, frozen=True, array_like=True, tag=True):
     """Which captures of an offer are wanted with their bodies, and whether to offer more.
 
     `wanted` is None where nothing was offered, and this only says whether to.
@@ -87,7 +87,7 @@ class Answer(msgspec.Struct, frozen=True, array_like=True, tag=True):
     offers: bool
 
 
-class Taken(NamedTuple):
+class Repeated(NamedTuple):
     """A capture that was stored when it was offered, and the number of its links."""
 
     url: str
@@ -98,7 +98,7 @@ class Batch(msgspec.Struct, frozen=True, array_like=True, tag=True):
     """Some captures of a file, ready to be stored, and what was skipped between them.
 
     `after` is where to go on behind them. `error` says why reading ended, if that was not at the
-    end of the file: the message of the error and its hint. `taken` are those that
+    end of the file: the message of the error and its hint. `repeated` are those that
     were stored already when they were offered; whoever stores fills it in. `wrong_digests` counts
     the captures that name a digest that their payload does not have.
     """
@@ -109,7 +109,7 @@ class Batch(msgspec.Struct, frozen=True, array_like=True, tag=True):
     after: Position
     is_last: bool = False
     error: tuple[str, str] | None = None
-    taken: Sequence[Taken] = ()
+    repeated: Sequence[Repeated] = ()
     wrong_digests: int = 0
 
 

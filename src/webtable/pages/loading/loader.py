@@ -20,7 +20,7 @@ from webtable.errors import WebTableError
 from webtable.pages import schema
 from webtable.pages.captures import Position, Skipped
 from webtable.pages.loading import batches
-from webtable.pages.loading.batches import Batch, Taken
+from webtable.pages.loading.batches import Batch, Repeated
 from webtable.pages.loading.distinct_count import Distinct
 from webtable.pages.loading.file_positions import Positions
 from webtable.pages.loading.workers import Workers, task_of
@@ -196,9 +196,9 @@ class Loader:
         for skipped in batch.skipped:
             report.skipped[skipped.reason] += 1
             self._on_skipped(skipped)
-        self._count_taken(batch.taken)
+        self._count_repeated(batch.repeated)
         report.wrong_digests += batch.wrong_digests
-        report.records += len(batch.captures) + len(batch.taken) + len(batch.skipped)
+        report.records += len(batch.captures) + len(batch.repeated) + len(batch.skipped)
         if batch.error is not None:
             report.failed[batch.path] = "; ".join(filter(None, batch.error))
 
@@ -227,11 +227,11 @@ class Loader:
             if capture.body is not None and capture.note.time < oldest:
                 report.expired += 1
 
-    def _count_taken(self, taken: Sequence[Taken]) -> None:
+    def _count_repeated(self, repeated: Sequence[Repeated]) -> None:
         report = self.report
-        report.captures += len(taken)
-        report.unchanged += len(taken)
-        for url, links in taken:
+        report.captures += len(repeated)
+        report.unchanged += len(repeated)
+        for url, links in repeated:
             self._seen.add(url)
             report.links += links
 

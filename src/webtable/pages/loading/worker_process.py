@@ -18,13 +18,13 @@ from multiprocessing.connection import Connection
 import msgspec
 
 from webtable.pages.loading.batches import (
-    Answer,
     Batch,
     Began,
     Failed,
     Offer,
     Task,
     Unparsed,
+    Wanted,
     read_file,
     read_unparsed,
 )
@@ -150,19 +150,19 @@ class _Reader:
 
     def _taken(self, places: Sequence[int]) -> set[int]:
         """Waits for what became of an offer; returns the places of those that were stored."""
-        while not isinstance(told := self._hear(), Answer) or told.wanted is None:
+        while not isinstance(told := self._hear(), Wanted) or told.wanted is None:
             pass
         return set(places) - {places[each] for each in told.wanted}
 
-    def _hear(self) -> Task | Answer:
+    def _hear(self) -> Task | Wanted:
         told = _TOLD.decode(self._connection.recv_bytes())
-        if isinstance(told, Answer):
+        if isinstance(told, Wanted):
             self._offers = told.offers
         return told
 
 
 _ENCODER = msgspec.msgpack.Encoder()
-_TOLD: msgspec.msgpack.Decoder[Task | Answer] = msgspec.msgpack.Decoder(Task | Answer)
+_TOLD: msgspec.msgpack.Decoder[Task | Wanted] = msgspec.msgpack.Decoder(Task | Wanted)
 
 if __name__ == "__main__":
     serve(int(sys.argv[1]))

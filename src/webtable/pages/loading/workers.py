@@ -37,7 +37,7 @@ from msgspec.structs import replace
 from webtable.errors import InvalidRequest
 from webtable.pages.captures import Position
 from webtable.pages.formats.crawl_files import STANDARD_INPUT
-from webtable.pages.loading.batches import Answer, Batch, Began, Failed, Offer, Taken, Task
+from webtable.pages.loading.batches import Batch, Began, Failed, Offer, Repeated, Task, Wanted
 from webtable.pages.storing.newest_cell import Offered
 
 __all__ = ["Workers", "task_of"]
@@ -108,13 +108,13 @@ class Workers:
                 yield from self._receive(self._busy[connection])
 
     def ask_for_offers(self, path: str) -> None:
-        """Lets the process that reads a file offer what comes, until too little is taken."""
+        """Lets the process that reads a file offer what comes, until too little is repeated."""
         if self._take is None:
             return
         for worker in self._busy.values():
             if worker.task.path == path and not worker.offers and not worker.task.is_stream:
                 worker.offers = True
-                worker.tell(Answer(None, offers=True))
+                worker.tell(Wanted(None, offers=True))
 
     def _receive(self, worker: _Worker) -> Iterator[Batch]:
         """Takes one message of a process, or notes that it died."""
@@ -137,17 +137,17 @@ class Workers:
                 if sent.is_last:
                     self._finish(worker)
 
-    def _answer(self, worker: _Worker, offer: Offer) -> Answer:
+    def _answer(self, worker: _Worker, offer: Offer) -> Wanted:
         assert self._take is not None
         found = self._take(offer.captures)
-        worker.taken = [
-            Taken(capture.url, links)
+        worker.repeated = [
+            Repeated(capture.url, links)
             for capture, links in zip(offer.captures, found, strict=True)
             if links is not None
         ]
-        worker.offers = len(worker.taken) >= _LEAST_TAKEN * len(found)
+        worker.offers = len(worker.repeated) >= _LEAST_TAKEN * len(found)
         wanted = [place for place, links in enumerate(found) if links is None]
-        return Answer(wanted, offers=worker.offers)
+        return Wanted(wanted, offers=worker.offers)
 
     def _start(self, worker: _Worker) -> Iterator[Batch]:
         """Starts the process of a worker; yields the end of its file where that cannot be done."""
@@ -211,13 +211,13 @@ class _Worker:
         self.task = task
         self.deaths_before = 0
         self.deaths_at_record = 0
-        self.taken: list[Taken] = []
+        self.repeated: list[Repeated] = []
         self._forget_process()
 
     def _forget_process(self) -> None:
         self.has_begun = False
         self.offers = False
-        self.taken = []
+        self.repeated = []
         self.why = ""
 
     def start(self) -> None:
@@ -249,10 +249,10 @@ class _Worker:
         """Notes what was sent, so that a fresh process goes on behind it."""
         self.task = replace(self.task, start=batch.after, passes_over=False)
         self.deaths_before = self.deaths_at_record = 0
-        taken, self.taken = self.taken, []
-        return replace(batch, taken=taken) if taken else batch
+        repeated, self.repeated = self.repeated, []
+        return replace(batch, repeated=repeated) if repeated else batch
 
-    def tell(self, message: Task | Answer) -> None:
+    def tell(self, message: Task | Wanted) -> None:
         """Sends something to the process."""
         # That it is not there any more shows when it is read from.
         with contextlib.suppress(OSError):

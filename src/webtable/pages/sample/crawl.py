@@ -17,7 +17,7 @@ from typing import BinaryIO, NamedTuple
 
 from webtable.errors import InvalidRequest
 from webtable.pages.captures import payload_digest
-from webtable.pages.formats.warc_writer import Answer, CrawlWriter
+from webtable.pages.formats.warc_writer import CrawlWriter, Response
 from webtable.pages.sample.html import LANGUAGES, Language, PageLink, PagePlan, render, words
 
 __all__ = ["generate", "write_sample"]
@@ -45,7 +45,7 @@ class _Page(NamedTuple):
     language: Language
 
 
-def generate(pages: int, seed: int = 0, last_day: date | None = None) -> Iterator[Answer]:
+def generate(pages: int, seed: int = 0, last_day: date | None = None) -> Iterator[Response]:
     """Yields the answers of a made-up crawl of so many pages, in the order of the crawl.
 
     `last_day` is that of the newest of the three crawls; the day before today unless given.
@@ -85,7 +85,7 @@ class _Crawl:
         self._pages = [_page(number, chance) for number in range(pages)]
         self._seen: dict[str, tuple[str, int]] = {}  # URL: digest and time of its last answer
 
-    def answers(self, crawl: int, began: int) -> Iterator[Answer]:
+    def answers(self, crawl: int, began: int) -> Iterator[Response]:
         when = began
         for page in self._pages:
             chance = random.Random(f"{self._seed} {crawl} {page.number}")
@@ -95,7 +95,7 @@ class _Crawl:
                 yield self._twin(page, crawl, when)
         yield from self._redirects(crawl, when + 1)
 
-    def _answer(self, page: _Page, crawl: int, when: int) -> Answer:
+    def _answer(self, page: _Page, crawl: int, when: int) -> Response:
         fate = random.Random(f"{self._seed} fate {page.number}").random()
         if crawl and fate < 0.04:
             return _failed(page, _ERRORS[page.number % len(_ERRORS)], when)
@@ -107,7 +107,7 @@ class _Crawl:
         edition = crawl if fate > 0.75 else crawl // 2 if fate > 0.66 else 0
         return self._seen_again(self._html_answer(page, edition, when))
 
-    def _html_answer(self, page: _Page, edition: int, when: int) -> Answer:
+    def _html_answer(self, page: _Page, edition: int, when: int) -> Response:
         chance = random.Random(f"{self._seed} {page.number} edition {edition}")
         language = page.language
         body = render(self._plan(page, edition, chance), chance)
@@ -124,7 +124,7 @@ class _Crawl:
             headers.append(("X-Robots-Tag", "noarchive"))
         payload, codings = _coded(body, page.number)
         headers += codings
-        return Answer(page.url, when, "200 OK", headers, payload, payload_digest(payload))
+        return Response(page.url, when, "200 OK", headers, payload, payload_digest(payload))
 
     def _plan(self, page: _Page, edition: int, chance: random.Random) -> PagePlan:
         number = page.number
@@ -159,12 +159,12 @@ class _Crawl:
             yield PageLink(f"mailto:{words(chance, 1).lower()}@example.com", "Write to us")
         yield PageLink("#top", "Back to the top")
 
-    def _twin(self, page: _Page, crawl: int, when: int) -> Answer:
+    def _twin(self, page: _Page, crawl: int, when: int) -> Response:
         """The same page under another address."""
         answer = self._html_answer(page, 0, when)
         return self._seen_again(answer._replace(url=f"{page.url}?print=1"))
 
-    def _seen_again(self, answer: Answer) -> Answer:
+    def _seen_again(self, answer: Response) -> Response:
         """Makes a revisit of an answer that is the same as before, every other time."""
         before = self._seen.get(answer.url)
         self._seen[answer.url] = (answer.digest, answer.fetched)
@@ -172,7 +172,7 @@ class _Crawl:
             return answer
         return answer._replace(repeats=(answer.url, before[1]))
 
-    def _redirects(self, crawl: int, when: int) -> Iterator[Answer]:
+    def _redirects(self, crawl: int, when: int) -> Iterator[Response]:
         first = self._pages[0].url
         host = "https://www.example.com"
         yield _moved(f"{host}/old", f"{host}/older", when, "301 Moved Permanently")
@@ -199,19 +199,19 @@ def _page(number: int, chance: random.Random) -> _Page:
     return _Page(f"https://{host}/{section}/{name}-{number}", number, language)
 
 
-def _failed(page: _Page, status: str, when: int) -> Answer:
+def _failed(page: _Page, status: str, when: int) -> Response:
     payload = f"<title>{status}</title><p>{status}</p>\n".encode()
     headers = [("Content-Type", "text/html; charset=utf-8")]
-    return Answer(page.url, when, status, headers, payload, payload_digest(payload))
+    return Response(page.url, when, status, headers, payload, payload_digest(payload))
 
 
-def _moved(url: str, target: str, when: int, status: str) -> Answer:
+def _moved(url: str, target: str, when: int, status: str) -> Response:
     payload = f'<a href="{target}">Moved</a>\n'.encode()
     headers = [("Content-Type", "text/html"), ("Location", target)]
-    return Answer(url, when, status, headers, payload, payload_digest(payload))
+    return Response(url, when, status, headers, payload, payload_digest(payload))
 
 
-def _other_type(page: _Page, when: int) -> Answer:
+def _other_type(page: _Page, when: int) -> Response:
     chance = random.Random(page.number)
     kind, payload = (
         ("application/pdf", b"%PDF-1.7\n" + chance.randbytes(4_000)),
@@ -219,7 +219,7 @@ def _other_type(page: _Page, when: int) -> Answer:
         ("text/plain; charset=utf-8", f"{words(chance, 200)}.\n".encode()),
         ("application/json", b'{"items": []}\n'),
     )[page.number % 4]
-    return Answer(
+    return Response(
         page.url, when, "200 OK", [("Content-Type", kind)], payload, payload_digest(payload)
     )
 

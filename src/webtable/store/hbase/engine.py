@@ -18,7 +18,7 @@ from webtable.store.hbase.ops.parallel_scan import scan_rows, scans_rows
 from webtable.store.hbase.ops.scanner import ScanJob
 from webtable.store.hbase.proto import client_pb2
 from webtable.store.hbase.retry import Attempts
-from webtable.store.hbase.wire.connection import Answer
+from webtable.store.hbase.wire.connection import RpcResponse
 from webtable.store.hbase.wire.errors import AsBytes, NotHBase, Server, inner_error
 from webtable.store.hbase.wire.messages import (
     answered_row,
@@ -221,7 +221,7 @@ class HBaseEngine(Engine):
             once=has_nonce(mutation),
         )
 
-        def read(answer: Answer[AsBytes], _: Server) -> CheckResult:
+        def read(answer: RpcResponse[AsBytes], _: Server) -> CheckResult:
             if not has_nonce(mutation):
                 return CheckResult(was_processed(answer))
             row = answered_row(answer.message, answer.frame, answer.block_at)
@@ -253,7 +253,7 @@ class HBaseEngine(Engine):
             once=any(map(has_nonce, step.mutations)),
         )
 
-        def read(answer: Answer[client_pb2.MultiResponse], server: Server) -> CheckResult:
+        def read(answer: RpcResponse[client_pb2.MultiResponse], server: Server) -> CheckResult:
             result = _only_result(answer.message, server)
             if not result.processed and step.check is None:
                 raise NotHBase(

@@ -33,7 +33,7 @@ from webtable.store.hbase.retry import (
     remedy_for,
 )
 from webtable.store.hbase.wire.auth import identify
-from webtable.store.hbase.wire.connection import Answer, Connection
+from webtable.store.hbase.wire.connection import Connection, RpcResponse
 from webtable.store.hbase.wire.errors import (
     AsBytes,
     CallTimedOut,
@@ -216,7 +216,7 @@ class Cluster:
         return next(self._nonces)
 
     def call_region(
-        self, call: RegionCall[M], read: Callable[[Answer[M], Server], T], attempts: Attempts
+        self, call: RegionCall[M], read: Callable[[RpcResponse[M], Server], T], attempts: Attempts
     ) -> T:
         """Calls the server that has a row, wherever it may go meanwhile.
 
@@ -269,7 +269,7 @@ class Cluster:
                 self.recover(place, exc, attempts)
         call = RegionCall(full, row, "Get", sized(b"\x12", message), AsBytes)
 
-        def read(answer: Answer[AsBytes], _: Server) -> Row | None:
+        def read(answer: RpcResponse[AsBytes], _: Server) -> Row | None:
             return answered_row(answer.message, answer.frame, answer.block_at)
 
         return self.call_region(call, read, attempts)
@@ -364,7 +364,7 @@ class Cluster:
 
     def _call_meta(
         self, method: str, request: Message, kind: type[M], deadline: Deadline
-    ) -> tuple[Answer[M], Server]:
+    ) -> tuple[RpcResponse[M], Server]:
         server = self._meta_server
         try:
             if server is None:

@@ -14,7 +14,7 @@ from google.protobuf.message import DecodeError, Message
 from webtable.store.hbase.proto import base_pb2, client_pb2
 from webtable.store.hbase.retry import Deadline
 from webtable.store.hbase.wire.cells import cut_rows
-from webtable.store.hbase.wire.connection import Answer
+from webtable.store.hbase.wire.connection import RpcResponse
 from webtable.store.hbase.wire.errors import NotHBase, Server
 from webtable.store.model import Row
 
@@ -71,7 +71,7 @@ class CallMeta(Protocol):
 
     def __call__(
         self, method: str, request: Message, kind: type[M], deadline: Deadline
-    ) -> tuple[Answer[M], Server]: ...
+    ) -> tuple[RpcResponse[M], Server]: ...
 
 
 class MetaTable:
@@ -181,7 +181,7 @@ def unreadable_row(row: Row) -> NotHBase:
     return NotHBase(f"row {row.key!r:.200} of the meta table is unreadable", None)
 
 
-def _cut_rows(answer: Answer[M], counts: Sequence[int], server: Server) -> list[Row]:
+def _cut_rows(answer: RpcResponse[M], counts: Sequence[int], server: Server) -> list[Row]:
     try:
         return cut_rows(answer.frame, answer.block_at, counts)
     except ValueError as exc:

@@ -19,7 +19,7 @@ from webtable.store.hbase.cluster.cluster import CLIENT, Cluster
 from webtable.store.hbase.cluster.meta import Place
 from webtable.store.hbase.proto import client_pb2
 from webtable.store.hbase.retry import Remedy, forgotten, is_untouched, remedy_for, translate
-from webtable.store.hbase.wire.connection import Answer, Call
+from webtable.store.hbase.wire.connection import Call, RpcResponse
 from webtable.store.hbase.wire.errors import (
     AsBytes,
     NotHBase,
@@ -369,7 +369,7 @@ class Multi:
             self._failures.extend((index, place, exc) for index, place in group.indexes())
 
     def _read(
-        self, answer: Answer[AsBytes], group: _Group
+        self, answer: RpcResponse[AsBytes], group: _Group
     ) -> tuple[dict[int, Row | None], list[tuple[int, Place | None, RpcError]]]:
         """Returns what became of a group: results and failures, one or the other of each entry.
 

@@ -7,15 +7,15 @@ from typing import TypeAlias
 
 from webtable.store.hbase.proto import client_pb2
 from webtable.store.hbase.wire.cells import Rows, message_cells
-from webtable.store.hbase.wire.errors import Answer
+from webtable.store.hbase.wire.errors import RpcResponse
 from webtable.store.model import RawCell, Row
 
-__all__ = ["Batch", "ScanAnswer", "Stitching"]
+__all__ = ["Batch", "ScanResult", "Stitching"]
 
 AT_A_TIME = 128
 """How many rows are made before they are handed out: few enough to stay in the caches."""
 
-ScanAnswer: TypeAlias = Answer[client_pb2.ScanResponse]
+ScanResult: TypeAlias = RpcResponse[client_pb2.ScanResponse]
 
 
 class Batch:
@@ -63,7 +63,7 @@ class Stitching:
         """Forgets what came of a row that is not whole, for it will come again."""
         self._part = None
 
-    def rows(self, answer: ScanAnswer, *, is_region_over: bool) -> Batch:
+    def rows(self, answer: ScanResult, *, is_region_over: bool) -> Batch:
         """Returns the whole rows of an answer, the first joined to what came of it before.
 
         Raises:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from webtable.errors import WebTableError
 from webtable.store.hbase.cluster.cluster import CLIENT, Cluster, address_region
 from webtable.store.hbase.cluster.meta import Place
-from webtable.store.hbase.ops.row_assembler import Batch, ScanAnswer, Stitching
+from webtable.store.hbase.ops.row_assembler import Batch, ScanResult, Stitching
 from webtable.store.hbase.proto import client_pb2
 from webtable.store.hbase.retry import Attempts
 from webtable.store.hbase.wire.connection import Call, Connection
@@ -90,7 +90,7 @@ class RangeScanner:
         self._call: Call | None = None
         self._error: RpcError | None = None
         self._stitching = Stitching()
-        self._stock: deque[ScanAnswer] = deque()
+        self._stock: deque[ScanResult] = deque()
 
     def expect_many(self) -> None:
         """Takes it for certain that the scan is a long one.
@@ -162,7 +162,7 @@ class RangeScanner:
         self._stock.clear()
         return self._drop_scanner()
 
-    def _receive(self, attempts: Attempts) -> ScanAnswer:
+    def _receive(self, attempts: Attempts) -> ScanResult:
         error, self._error = self._error, None
         if error is not None:
             raise error
@@ -204,7 +204,7 @@ class RangeScanner:
                 request.limit_of_rows = self._wanted
         self._call = self.connection.submit("Scan", request, deadline.attempt())
 
-    def _take(self, answer: ScanAnswer) -> Batch:
+    def _take(self, answer: ScanResult) -> Batch:
         """Notes where the scan stands after an answer, and returns the answer's rows."""
         response = answer.message
         self._note_scanner(response)

@@ -13,7 +13,7 @@ from google.protobuf.message import DecodeError
 
 from webtable import compiled
 from webtable.store.hbase.wire.cells import cut_row
-from webtable.store.hbase.wire.errors import Answer, CallTimedOut, NotHBase, Response, RpcError
+from webtable.store.hbase.wire.errors import CallTimedOut, NotHBase, Response, RpcError, RpcResponse
 from webtable.store.hbase.wire.messages import answered_row
 from webtable.store.model import Row
 
@@ -73,7 +73,7 @@ class Call:
         self._is_awake = False
         self._woken: threading.Lock | None = None
 
-    def wait(self, kind: type[M], timeout: float) -> Answer[M]:
+    def wait(self, kind: type[M], timeout: float) -> RpcResponse[M]:
         """Returns the response, as `kind` reads it.
 
         Raises:
@@ -86,7 +86,7 @@ class Call:
             message = kind.FromString(body)
         except DecodeError as exc:
             raise self._unreadable(exc) from exc
-        return Answer(message, frame, block_at)
+        return RpcResponse(message, frame, block_at)
 
     def row(self, waited: float) -> Row | None:
         """Returns the row that a get found, after so many seconds if it is not settled.

@@ -16,7 +16,7 @@ from webtable.errors import InvalidRequest
 from webtable.store.model import MAX_TIMESTAMP, RawCell, Row
 from webtable.store.mutation import check_column
 
-__all__ = ["COMPILED", "HeldRow", "Rows", "cut_row", "cut_rows", "encode_cells", "wire_column"]
+__all__ = ["COMPILED", "Rows", "UndecodedRow", "cut_row", "cut_rows", "encode_cells", "wire_column"]
 
 COMPILED = not __file__.endswith((".py", ".pyc"))
 """Whether this is machine code."""
@@ -84,7 +84,7 @@ def wire_column(column: bytes) -> bytes:
     return wire
 
 
-class HeldRow(Row):
+class UndecodedRow(Row):
     """A row that holds its cells as they came, and reads them when they are looked at.
 
     The bytes are the row's own, so that a row which is kept does not keep the whole answer.
@@ -124,7 +124,7 @@ class HeldRow(Row):
 # Where the slots of a row are in memory: to fill them there takes a third of what `__init__` takes.
 _key_offset = _held_offset = _newest_offset = 0
 if _compiled:
-    _slots = (Row.__dict__["key"], HeldRow.__dict__["_held"], Row.__dict__["_newest"])
+    _slots = (Row.__dict__["key"], UndecodedRow.__dict__["_held"], Row.__dict__["_newest"])
     if any(type(slot) is not MemberDescriptorType for slot in _slots):
         raise ImportError("rows keep their parts elsewhere than in slots")
     _key_offset, _held_offset, _newest_offset = map(c_offset, _slots)  # type: ignore[name-defined]  # noqa: F821
@@ -226,8 +226,8 @@ def _row(block: bytes, at: int, end: int, count: int) -> Row:
     if end - at > count * LARGE_CELL_BYTES:
         return Row(key, _read_cells(block, at, end))
     if _compiled:
-        return c_held_row(HeldRow, key, block[at:end])  # type: ignore[name-defined,no-any-return]  # noqa: F821
-    return HeldRow(key, block[at:end])
+        return c_held_row(UndecodedRow, key, block[at:end])  # type: ignore[name-defined,no-any-return]  # noqa: F821
+    return UndecodedRow(key, block[at:end])
 
 
 def _end_of(block: bytes, at: int, count: int, limit: int) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from webtable import compiled
-from webtable.store.hbase.wire.errors import Answer
+from webtable.store.hbase.wire.errors import RpcResponse
 
 if TYPE_CHECKING:
     from webtable.store.hbase.wire.calls import Call
@@ -15,4 +15,4 @@ else:
     _pipe = compiled.load("webtable.store.hbase.wire", "pipeline")
     Connection = _pipe.Connection
 
-__all__ = ["Answer", "Call", "Connection"]
+__all__ = ["Call", "Connection", "RpcResponse"]

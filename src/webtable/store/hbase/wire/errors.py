@@ -18,7 +18,6 @@ from webtable.store.hbase.proto import base_pb2, rpc_pb2
 from webtable.store.hbase.wire.auth import Identity
 
 __all__ = [
-    "Answer",
     "AsBytes",
     "CallTimedOut",
     "ConnectFailed",
@@ -28,6 +27,7 @@ __all__ = [
     "RemoteError",
     "Response",
     "RpcError",
+    "RpcResponse",
     "Server",
     "connection_header",
     "inner_error",
@@ -68,7 +68,7 @@ class AsBytes(bytes):
         return s  # type: ignore[return-value]
 
 
-class Answer(NamedTuple, Generic[M]):
+class RpcResponse(NamedTuple, Generic[M]):
     """A response, and the bytes of its frame, in which the cell block begins at `block_at`."""
 
     message: M

@@ -13,7 +13,7 @@ from webtable import compiled
 from webtable.store.filtering.filter_language import as_filter
 from webtable.store.hbase.proto import client_pb2
 from webtable.store.hbase.wire.cells import cut_row, message_cells
-from webtable.store.hbase.wire.errors import Answer, AsBytes, NotHBase
+from webtable.store.hbase.wire.errors import AsBytes, NotHBase, RpcResponse
 from webtable.store.hbase.wire.filter_messages import fill_filter
 from webtable.store.model import Row
 from webtable.store.mutation import Append, Increment, Mutation
@@ -89,7 +89,7 @@ def answered_row(message: bytes, frame: bytes, at: int) -> Row | None:
     return _cut_row(frame, at, count)[0]
 
 
-def was_processed(answer: Answer[AsBytes]) -> bool:
+def was_processed(answer: RpcResponse[AsBytes]) -> bool:
     """Whether a put or delete was made: without a condition it always is.
 
     Raises:

@@ -28,13 +28,13 @@ from webtable import compiled
 from webtable.errors import NotAuthenticated
 from webtable.store.hbase.wire.auth import Identity
 from webtable.store.hbase.wire.errors import (
-    Answer,
     ConnectFailed,
     ConnectionLost,
     NotHBase,
     NotTrusted,
     Response,
     RpcError,
+    RpcResponse,
     Server,
     connection_header,
     preamble,
@@ -185,7 +185,7 @@ class Connection:
         kind: type[M],
         timeout: float,
         cells: bytes = b"",
-    ) -> Answer[M]:
+    ) -> RpcResponse[M]:
         """Sends a call and waits for its answer.
 
         Raises:
