@@ -1,6 +1,18 @@
-"""WebTable keeps crawled web pages as Bigtable's Webtable did, and answers questions about them.
+"""WebTable keeps crawled web pages as Bigtable's Webtable did, and answers queries about them.
 
-`webtable.open(location)` gives a `Store`, `store.table(name)` a `Table`; see `docs/` for the rest.
+    from webtable import WebTable
+
+    with WebTable.open("crawl.db") as web:                 # created where there is none
+        web.load("crawl.warc.gz")                          # files; indexes and links follow
+        web.put("https://example.com/", "<h1>Hello</h1>")  # one capture of your own crawler
+        web.page("https://example.com/")                   # also history, body, diff, as_of=
+        for page in web.pages("example.com"):              # lists read on by themselves
+            print(page.url, page.title)
+        web.reports.largest(domain="example.com", limit=20)
+        web.links.to("https://example.com/")
+
+`WebTable` is the front door. `webtable.open(location)` opens the wide-column `Store` below it:
+tables of rows, families, qualifiers and versions, in a directory or on an HBase cluster.
 
 A public name is imported when it is first used: a program that needs one part of the package does
 not wait for the others.
@@ -12,6 +24,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from webtable import errors, filters
     from webtable.errors import WebTableError
+    from webtable.pages.asking.diff import PageDiff
+    from webtable.pages.asking.duplicates import Duplicates
+    from webtable.pages.asking.results import ResultPage, Results
+    from webtable.pages.loading.loader import LoadReport
+    from webtable.pages.page import Page, PageCapture
     from webtable.store.admin import Admin
     from webtable.store.cluster_activity import (
         BalancerDecision,
@@ -59,6 +76,7 @@ if TYPE_CHECKING:
     from webtable.store.store import Store
     from webtable.store.store import open_store as open  # noqa: A004 - the public name
     from webtable.store.table import Batch, Table
+    from webtable.webtable import WebTable
 
 __version__ = "0.1.0"
 
@@ -83,15 +101,20 @@ __all__ = [
     "CompareOp",
     "Conditional",
     "Delete",
+    "Duplicates",
     "Durability",
     "Engine",
     "Family",
     "FamilyStats",
     "Get",
     "Increment",
+    "LoadReport",
     "Loss",
     "Mutation",
     "Namespace",
+    "Page",
+    "PageCapture",
+    "PageDiff",
     "Put",
     "Region",
     "RegionInTransition",
@@ -99,6 +122,8 @@ __all__ = [
     "RegionServer",
     "ReplicationSink",
     "ReplicationSource",
+    "ResultPage",
+    "Results",
     "Row",
     "Scan",
     "ServerLoad",
@@ -110,6 +135,7 @@ __all__ = [
     "Table",
     "TableSchema",
     "TableStats",
+    "WebTable",
     "WebTableError",
     "ZooKeeperReport",
     "errors",
@@ -139,15 +165,20 @@ _MODULES = {
     "CompareOp": "webtable.store.mutation",
     "Conditional": "webtable.store.mutation",
     "Delete": "webtable.store.mutation",
+    "Duplicates": "webtable.pages.asking.duplicates",
     "Durability": "webtable.store.mutation",
     "Engine": "webtable.store.engine",
     "Family": "webtable.store.schema",
     "FamilyStats": "webtable.store.cluster_values",
     "Get": "webtable.store.scan",
     "Increment": "webtable.store.mutation",
+    "LoadReport": "webtable.pages.loading.loader",
     "Loss": "webtable.store.engine",
     "Mutation": "webtable.store.mutation",
     "Namespace": "webtable.store.cluster_values",
+    "Page": "webtable.pages.page",
+    "PageCapture": "webtable.pages.page",
+    "PageDiff": "webtable.pages.asking.diff",
     "Put": "webtable.store.mutation",
     "Region": "webtable.store.cluster_values",
     "RegionInTransition": "webtable.store.cluster_values",
@@ -155,6 +186,8 @@ _MODULES = {
     "RegionServer": "webtable.store.cluster_values",
     "ReplicationSink": "webtable.store.cluster_activity",
     "ReplicationSource": "webtable.store.cluster_activity",
+    "ResultPage": "webtable.pages.asking.results",
+    "Results": "webtable.pages.asking.results",
     "Row": "webtable.store.model",
     "Scan": "webtable.store.scan",
     "ServerLoad": "webtable.store.cluster_activity",
@@ -166,6 +199,7 @@ _MODULES = {
     "Table": "webtable.store.table",
     "TableSchema": "webtable.store.schema",
     "TableStats": "webtable.store.cluster_values",
+    "WebTable": "webtable.webtable",
     "WebTableError": "webtable.errors",
     "ZooKeeperReport": "webtable.store.cluster_activity",
     "errors": "webtable.errors",

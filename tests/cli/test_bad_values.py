@@ -14,9 +14,9 @@ from click.testing import CliRunner, Result
 
 from tests.pages.formats.crawls import http, record
 from tools.reference import leaf_commands
+from webtable.cli.lists import Moment
 from webtable.cli.main import cli
 from webtable.cli.options import RowKey
-from webtable.cli.pages.results import Moment, Stamp
 
 Run = Callable[..., Result]
 
@@ -74,7 +74,7 @@ def right_arguments(command: click.Command, but: click.Parameter | None = None) 
         if not parameter.required or parameter is but:
             continue
         value = ARGUMENTS.get(parameter.name or "", "nosuch")
-        if isinstance(parameter.type, Moment | Stamp):
+        if isinstance(parameter.type, Moment):
             value = "2026-09-01"
         if parameter.name == "record":
             value = "tests.index.people:Person"
@@ -120,7 +120,7 @@ def check(done: Result, *, codes: tuple[int, ...]) -> None:
         assert re.match(r"webtable: |Usage: |-c:1:", done.stderr), done.stderr
 
 
-@pytest.mark.parametrize(("name", "parameter"), parameters(Moment, Stamp, click.DateTime))
+@pytest.mark.parametrize(("name", "parameter"), parameters(Moment, click.DateTime))
 def test_dates(run: Run, name: str, parameter: click.Parameter) -> None:
     for value in DATES:
         done = run(name, *with_bad(COMMANDS[name], parameter, value))

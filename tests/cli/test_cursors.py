@@ -10,6 +10,7 @@ from click.testing import CliRunner, Result
 
 from tests.pages.formats.crawls import http, record
 from webtable.cli.main import cli
+from webtable.pages.asking.results import _sealed
 
 Run = Callable[..., Result]
 
@@ -96,11 +97,9 @@ def test_a_right_cursor_goes_on_and_a_wrong_one_is_refused(run: Run, question: s
         after = ("--after", piece["next"])
     assert pieces == whole
     for wrong in WRONG:
-        if (question, wrong) in (("links out", "0"), ("links domains", "com.example")):
-            continue  # these are right
         answer = run(*asked, "--after", wrong)
         assert (answer.exit_code, answer.stdout) == (2, ""), (wrong, answer.output)
-        assert "is not a cursor of this question" in answer.stderr
+        assert "is not a cursor of this query" in answer.stderr
         assert "--after" in answer.stderr
 
 
@@ -128,8 +127,21 @@ def test_a_cursor_of_another_question_is_refused(run: Run) -> None:
     assert run("pages", "other.org", "--after", cursors["pages"]).exit_code == 2
 
 
+def test_a_cursor_of_another_query_is_rejected(run: Run) -> None:
+    first = json.loads(run("links", "top", "--limit", "1", "--format", "json").stdout)["next"]
+    assert run("links", "top", "--after", first).exit_code == 0
+    for other in (
+        ("links", "top", "--internal"),
+        ("links", "top", "--domain", "example.com"),
+        ("links", "domains"),
+        ("report", "inlinked"),
+    ):
+        assert run(*other, "--after", first).exit_code == 2, other
+
+
 def test_an_empty_end_is_said(run: Run) -> None:
-    answer = run("links", "out", "example.com/p/1", "--after", "99")
+    behind = _sealed("links-on url=https://example.com/p/1 kind=all", "99")
+    answer = run("links", "out", "example.com/p/1", "--after", behind)
     assert answer.exit_code == 0
     assert "nothing follows this cursor" in answer.stderr
 

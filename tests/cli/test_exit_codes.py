@@ -20,8 +20,8 @@ from click.testing import CliRunner
 import webtable
 from tools.reference import COMMAND_CODES, EXIT_CODES
 from webtable.cli.main import cli
-from webtable.cli.output_file import new_file
 from webtable.errors import AlreadyExists, DiskFull, InvalidRequest
+from webtable.output_file import new_file
 
 PATIENCE_SECONDS = 60
 FULL = "/dev/full"

@@ -219,4 +219,4 @@ def test_reports_say_what_they_cost(run: Run) -> None:
     answer = run("report", "largest", "--limit", "2", "--explain")
     assert "read from index webtable_size_idx: 3 entries" in answer.stderr
     assert "there is more; go on with --after '" in answer.stderr
-    assert "every page was looked at" in run("report", "untitled").stderr
+    assert "every page was read" in run("report", "untitled").stderr

@@ -9,9 +9,11 @@ for spreadsheets here.
 from __future__ import annotations
 
 import csv
+import itertools
 import json
+import shutil
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Literal, NamedTuple, TextIO, TypeAlias, TypeVar
 
@@ -19,6 +21,7 @@ import click
 
 from webtable.cli.options import Format, is_raw
 from webtable.cli.safe_text import show_json, show_text
+from webtable.cli.table_width import cut_text, fit_widths, text_width
 
 __all__ = [
     "Column",
@@ -42,7 +45,7 @@ class Column(NamedTuple):
 
     key: str
     title: str
-    kind: Literal["text", "count", "size", "share", "time"] = "text"
+    kind: Literal["text", "count", "size", "share", "time", "status"] = "text"
 
 
 def print_items(
@@ -52,28 +55,27 @@ def print_items(
     *,
     next_key: str | None = None,
     go_on: str = "--start",
-    more: Item | None = None,
+    more: Callable[[], Item] | None = None,
 ) -> None:
-    """Prints items to stdout.
+    """Prints items to stdout as they come; a table reads some of them first, for its widths.
 
     Args:
         columns: the keys in the order of printing; every item has all of them.
-        next_key: where a limited answer goes on, None when it is complete.
+        next_key: where a limited list goes on, None when it is complete.
         go_on: the option that takes it.
-        more: what else the one object of `json` says.
+        more: returns what else the one object of `json` has, after the items.
     """
     out = sys.stdout
     if form == "json":
         bounds: Item = {"next": next_key, "truncated": next_key is not None}
-        answer = {"items": list(items), **bounds, **(more or {})}
-        out.write(json_text(answer, indent=2) + "\n")
+        _print_object(items, bounds, more, out)
     elif form == "jsonl":
         for item in items:
             out.write(json_text(item) + "\n")
     elif form == "csv":
         _print_csv(items, columns, out)
     else:
-        _print_table(list(items), columns)
+        _print_table(iter(items), columns)
     # A reader that went away shows up here, where it can be handled, and not at exit.
     out.flush()
     if next_key is not None and form != "json":
@@ -155,6 +157,8 @@ def json_text(value: object, indent: int | None = None) -> str:
     return show_json(json.dumps(value, default=_plain, ensure_ascii=is_ascii, indent=indent))
 
 
+_MEASURED_ROWS = 1_000
+_STATUS_COLORS = {"2": "green", "3": "cyan", "4": "red", "5": "red"}
 # Excel takes the wide forms of East Asian keyboards for the same signs.
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 _SHOWN = [
@@ -179,16 +183,48 @@ def _print_csv(items: Iterable[Item], columns: Sequence[Column], out: TextIO) ->
         (quoting if any("\r" in each for each in cells) else writer).writerow(cells)
 
 
-def _print_table(items: Sequence[Item], columns: Sequence[Column]) -> None:
-    lines = [[column.title for column in columns]]
-    lines += [[_cell(item[column.key], column.kind) for column in columns] for item in items]
-    widths = [max(map(len, texts)) for texts in zip(*lines, strict=True)]
-    for number, line in enumerate(lines):
-        padded = [
-            text.ljust(width) if column.kind in ("text", "time") else text.rjust(width)
-            for text, width, column in zip(line, widths, columns, strict=True)
-        ]
-        click.secho("  ".join(padded).rstrip(), bold=number == 0)
+def _print_object(
+    items: Iterable[Item], bounds: Item, more: Callable[[], Item] | None, out: TextIO
+) -> None:
+    """Prints one object of JSON, whose list may be longer than memory."""
+    out.write('{\n  "items": [')
+    comma = ""
+    for item in items:
+        text = json_text(item, indent=2).replace("\n", "\n    ")
+        out.write(f"{comma}\n    {text}")
+        comma = ","
+    out.write("\n  ]" if comma else "]")
+    for key, value in {**bounds, **(more() if more else {})}.items():
+        text = json_text(value, indent=2).replace("\n", "\n  ")
+        out.write(f",\n  {json_text(key)}: {text}")
+    out.write("\n}\n")
+
+
+def _print_table(items: Iterator[Item], columns: Sequence[Column]) -> None:
+    titles = [column.title for column in columns]
+    first = [_cells(item, columns) for item in itertools.islice(items, _MEASURED_ROWS)]
+    widths = [max(map(text_width, texts)) for texts in zip(titles, *first, strict=True)]
+    if sys.stdout.isatty():
+        widths = fit_widths(widths, columns, shutil.get_terminal_size().columns)
+    click.secho(_line(titles, widths, columns), bold=True)
+    rest = (_cells(item, columns) for item in items)
+    for cells in itertools.chain(first, rest):
+        click.echo(_line(cells, widths, columns))
+
+
+def _cells(item: Item, columns: Sequence[Column]) -> list[str]:
+    return [_cell(item[column.key], column.kind) for column in columns]
+
+
+def _line(cells: Sequence[str], widths: Sequence[int], columns: Sequence[Column]) -> str:
+    texts = []
+    for text, width, column in zip(cells, widths, columns, strict=True):
+        shown = cut_text(text, width) if sys.stdout.isatty() else text
+        blanks = " " * (width - text_width(shown))
+        padded = shown + blanks if column.kind in ("text", "time") else blanks + shown
+        color = _STATUS_COLORS.get(shown[:1]) if column.kind == "status" else None
+        texts.append(click.style(padded, fg=color) if color else padded)
+    return "  ".join(texts).rstrip()
 
 
 def _cell(value: object, kind: str) -> str:
@@ -207,6 +243,7 @@ def _show_time(milliseconds: float) -> str:
 
 
 _SHOW: Mapping[str, Callable[[float], str]] = {
+    "status": lambda value: f"{value:.0f}",
     "count": lambda value: f"{value:,.0f}",
     "size": lambda value: show_size(int(value)),
     "share": lambda value: f"{value:.0%}",

@@ -19,13 +19,16 @@ from webtable.pages.columns import (
 )
 from webtable.pages.storing.cells import encode_time
 from webtable.pages.storing.history import CaptureNote
+from webtable.values import Value
 
 __all__ = [
     "NewCapture",
     "Outcome",
     "Page",
+    "PageCapture",
     "PageContent",
     "PageInfo",
+    "capture_of",
     "changed_in",
     "info_of",
     "metadata_of",
@@ -77,7 +80,7 @@ class NewCapture(NamedTuple):
         return self.note.time, self.note.digest
 
 
-class Page(msgspec.Struct, frozen=True, kw_only=True):
+class Page(Value, msgspec.Struct, frozen=True, kw_only=True):
     """What the newest capture of a page said. Empty texts: it said nothing."""
 
     url: str
@@ -96,6 +99,37 @@ class Page(msgspec.Struct, frozen=True, kw_only=True):
     outlinks: int
     inlinks: int | None
     """None while no link index counts them."""
+
+
+class PageCapture(Value, msgspec.Struct, frozen=True):
+    """One capture of a page.
+
+    Attributes:
+        size: of the body; None for a revisit whose body was never loaded.
+        redirect: where it redirects to; empty: nowhere.
+        revisit: whether it came without a body, as a reference to an earlier one.
+    """
+
+    fetched: str
+    status: int
+    size: int | None
+    type: str
+    digest: str
+    redirect: str
+    revisit: bool
+
+
+def capture_of(note: CaptureNote) -> PageCapture:
+    """Returns a capture as people see it."""
+    return PageCapture(
+        encode_time(note.time),
+        note.status,
+        None if note.is_revisit and not note.size else note.size,
+        note.type,
+        note.digest,
+        note.redirect,
+        note.is_revisit,
+    )
 
 
 class PageContent(NamedTuple):

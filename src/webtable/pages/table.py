@@ -38,6 +38,7 @@ from webtable.pages.storing.table_creation import (
     create_missing,
     index_table,
 )
+from webtable.pages.urls import typed_urls
 from webtable.store.mutation import Mutation
 from webtable.store.store import Store
 
@@ -113,7 +114,7 @@ class PageTable:
         Args:
             parse: what reads a stored body again, where a capture refers to it.
             keys: `readable` or `salted`; None: readable in an embedded store, salted on a cluster.
-            profile: `live` or `archive`; None: live.
+            profile: `live` or `archive`; None: archive.
             beside: tables that will be made after these; they must not be anybody else's either.
 
         Raises:
@@ -128,7 +129,7 @@ class PageTable:
                 "store of pages", store.location, hint="open it, or drop its tables"
             )
         keys = _settled(begun, "keys", keys) or ("readable" if is_embedded else "salted")
-        profile = _settled(begun, "profile", profile) or "live"
+        profile = _settled(begun, "profile", profile) or "archive"
         if profile not in PROFILES:
             raise InvalidRequest(f"no profile is called '{profile}'", hint="take live or archive")
         suffixes = suffixes_of(newest_list())
@@ -292,6 +293,19 @@ class PageTable:
         row = self.keys.row_key(url)
         found = self.rows.table.get(row, _METADATA)
         return None if found is None else page_of(row, found.values())
+
+    def find_url(self, text: str) -> str:
+        """Returns the URL that a person means: https, or http where only that page is stored.
+
+        Raises:
+            InvalidUrl: it is not a URL.
+        """
+        urls = typed_urls(text)
+        if len(urls) > 1:
+            rows = [self.keys.row_key(url) for url in urls]
+            found = self.rows.table.get_many(rows, (columns.URL,))
+            urls = [url for url, row in zip(urls, found, strict=True) if row is not None] or urls
+        return urls[0]
 
     def captures(self, url: str) -> list[CaptureNote]:
         """Returns the captures of a page, the oldest first."""

@@ -27,6 +27,7 @@ __all__ = [
     "split_url",
     "typed_site",
     "typed_url",
+    "typed_urls",
 ]
 
 MAX_URL_BYTES = 8_192
@@ -113,11 +114,32 @@ def typed_url(text: str) -> str:
     return canonical_url(text if _HAS_SCHEME.match(text) else f"https://{text}")
 
 
+def typed_urls(text: str) -> list[str]:
+    """Returns the canonical URLs that a person may mean, the likeliest first.
+
+    >>> typed_urls("example.com/about")
+    ['https://example.com/about', 'http://example.com/about']
+
+    Raises:
+        InvalidUrl: it is none, with or without a scheme.
+    """
+    text = text.strip()
+    if _HAS_SCHEME.match(text):
+        return [canonical_url(text)]
+    return [canonical_url(f"https://{text}"), canonical_url(f"http://{text}")]
+
+
 class Site(NamedTuple):
-    """A host, and a port of it; no port stands for all of them."""
+    """A host with its subdomains, and a port of it; no port stands for all of them."""
 
     host: str
     port: str
+
+    def has(self, url: str) -> bool:
+        """Whether a canonical URL is one of the site."""
+        there = split_url(url).host
+        is_under = there == self.host or there.endswith(f".{self.host}")
+        return is_under and (not self.port or port_of(url) == self.port)
 
 
 def typed_site(text: str) -> Site:

@@ -14,6 +14,7 @@ from webtable.cli.main import cli
 from webtable.links.asking.dump import Line, dump, layout
 from webtable.links.index import LinkIndex
 from webtable.links.schema import uri_of
+from webtable.pages.asking.results import _sealed
 
 PAGES = (
     ("https://a.com/page1", ("https://c.com", "https://b.com")),
@@ -112,7 +113,7 @@ def test_a_dump_of_some_rows_is_laid_out_for_them(store: str) -> None:
         "--limit",
         "2",
         "--after",
-        "t:fffffffc:com.c/\\x09",
+        _sealed("dump", "t:fffffffc:com.c/\t"),
     ]
     answer = CliRunner().invoke(cli, arguments)
     assert answer.stdout == (
@@ -121,7 +122,8 @@ def test_a_dump_of_some_rows_is_laid_out_for_them(store: str) -> None:
         "t:1:com.b                   1\n"
         "t:1:com.c/page1             1\n"
     )
-    assert "there is more; go on with --after 't:fffffffe:com.c/page1\\x09'" in answer.stderr
+    behind = _sealed("dump", "t:fffffffe:com.c/page1\t")
+    assert f"there is more; go on with --after '{behind}'" in answer.stderr
 
 
 def test_every_page_and_every_link_is_in_the_table(web: LinkIndex) -> None:

@@ -17,8 +17,9 @@ from tests.pages.asking.test_queries import made
 from webtable.cli.main import cli
 from webtable.errors import InvalidRequest
 from webtable.index.maintenance import verify
-from webtable.pages.asking import queries
-from webtable.pages.asking.queries import PageQueries, ResultPage
+from webtable.pages.asking import page_index
+from webtable.pages.asking.queries import PageQueries
+from webtable.pages.asking.results import ResultPage
 from webtable.pages.page import NewCapture
 from webtable.pages.storing.capture_parser import parse_stored
 from webtable.pages.table import PageTable
@@ -84,7 +85,7 @@ def is_by_day(location: str) -> bool:
 def test_the_newest_come_first_also_within_a_day(
     location: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(queries, "_SORTED_AT_ONCE", 5)
+    monkeypatch.setattr(page_index, "_SORTED_AT_ONCE", 5)
     with webtable.open(location) as store:
         asked = PageQueries(PageTable.open(store, parse_stored))
         assert urls(asked.modified(limit=100)) == newest_first()

@@ -10,7 +10,8 @@ import pytest
 import webtable
 from tests.pages.conftest import parse
 from webtable.errors import InvalidRequest
-from webtable.pages.asking.queries import PageQueries, ResultPage
+from webtable.pages.asking.queries import PageQueries
+from webtable.pages.asking.results import ResultPage
 from webtable.pages.page import NewCapture
 from webtable.pages.storing.history import CaptureNote
 from webtable.pages.table import PageTable

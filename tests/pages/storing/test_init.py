@@ -19,11 +19,11 @@ from click.testing import CliRunner, Result
 import webtable
 from tests.pages.loading.commands import KILLED, KilledCommands
 from webtable.cli.main import cli
-from webtable.cli.pages.pages import make_store
 from webtable.errors import AlreadyExists, InvalidRequest, SchemaMismatch
 from webtable.links.index import LinkIndex
 from webtable.pages.storing.capture_parser import parse_stored
 from webtable.pages.table import PageTable
+from webtable.webtable import create_tables
 
 SOAK = bool(os.environ.get("WEBTABLE_SOAK"))
 ROOT = Path(__file__).parents[3]
@@ -158,20 +158,20 @@ def test_an_init_interrupted_between_tables_is_finished(
         # Each time it goes on from where it was: 9 tables of pages, 2 of links.
         for most in (0, 1, 2, 4, 1):
             with pytest.raises(Interrupted):
-                make_store(FewTables(store, most), "readable", "archive")  # type: ignore[arg-type]
+                create_tables(FewTables(store, most), "readable", "archive")  # type: ignore[arg-type]
             if len(store.tables()) > 1:
                 with pytest.raises(SchemaMismatch, match="interrupted"):
                     PageTable.open(store, parse_stored)
         with pytest.raises(InvalidRequest, match="begun with profile=archive"):
-            make_store(store, profile="live")
+            create_tables(store, profile="live")
         with pytest.raises(Interrupted):
-            make_store(FewTables(store, 1), None, None)  # type: ignore[arg-type]
-        made, is_ready = make_store(store)
-        assert (made.keys.name, made.profile, is_ready) == ("readable", "archive", True)
+            create_tables(FewTables(store, 1), None, None)  # type: ignore[arg-type]
+        made = create_tables(store)
+        assert (made.keys.name, made.profile) == ("readable", "archive")
         assert LinkIndex.open(made).is_ready
         assert len(store.tables()) == 11
         with pytest.raises(AlreadyExists):
-            make_store(store)
+            create_tables(store)
         if engine == "hbase":
             for name in store.tables():
                 store.drop_table(name)

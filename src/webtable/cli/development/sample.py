@@ -9,8 +9,8 @@ import click
 
 from webtable.cli.options import idle_store_option
 from webtable.cli.output import talk
-from webtable.cli.output_file import new_file
 from webtable.errors import InvalidRequest
+from webtable.output_file import new_file
 from webtable.pages.sample.crawl import write_sample
 
 __all__ = ["sample"]

@@ -17,7 +17,7 @@ from rich.text import Text
 
 import webtable
 from webtable import CellType, CheckResult, Row, TableSchema
-from webtable.cli.development.tour_steps import STEPS, TABLE, Response, create
+from webtable.cli.development.tour_steps import STEPS, TABLE, StepResult, create
 from webtable.cli.output import show_bytes
 from webtable.errors import TableExists
 from webtable.temporary_folders import scratch_folder
@@ -63,7 +63,7 @@ def tour(location: str | None) -> None:
     console.print("\nThat was the data model. docs/tutorial/first-steps.md goes on from here.")
 
 
-def _show(console: Console, title: str, run: Callable[..., Response], answer: Response) -> None:
+def _show(console: Console, title: str, run: Callable[..., StepResult], answer: StepResult) -> None:
     console.print()
     console.print(Text(title, style="bold cyan"))
     console.print(Text(" ".join((run.__doc__ or "").split())))
@@ -75,14 +75,14 @@ def _show(console: Console, title: str, run: Callable[..., Response], answer: Re
         console.print(Padding(_picture(answer), (0, 0, 0, 4), expand=False))
 
 
-def _body(run: Callable[..., Response]) -> str:
+def _body(run: Callable[..., StepResult]) -> str:
     """Returns the code of a step as one would type it: without its head and its return."""
     _, _, rest = inspect.getsource(run).partition('"""')
     _, _, body = rest.partition('"""')
     return re.sub("^return ", "", textwrap.dedent(body.strip("\n")), flags=re.MULTILINE)
 
 
-def _picture(answer: Response) -> RenderableType:
+def _picture(answer: StepResult) -> RenderableType:
     if isinstance(answer, Row):
         return _grid([answer])
     if isinstance(answer, list):

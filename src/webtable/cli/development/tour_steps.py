@@ -25,12 +25,12 @@ from webtable import (
     TableSchema,
 )
 
-__all__ = ["STEPS", "TABLE", "Response", "Step", "create", "day"]
+__all__ = ["STEPS", "TABLE", "Step", "StepResult", "create", "day"]
 
 TABLE = "webtable_tour"
 
-Response: TypeAlias = TableSchema | Row | list[Row] | CheckResult | int | None
-Run: TypeAlias = Callable[[Table], Response]
+StepResult: TypeAlias = TableSchema | Row | list[Row] | CheckResult | int | None
+Run: TypeAlias = Callable[[Table], StepResult]
 
 
 class Step(NamedTuple):
@@ -90,44 +90,44 @@ def put(table: Table) -> None:
 
 
 @step("Get, the first way: a row")
-def get_row(table: Table) -> Response:
+def get_row(table: Table) -> StepResult:
     """The newest version of every column, in order."""
     return table.get(b"com.example/")
 
 
 @step("The second way: a row and a family")
-def get_family(table: Table) -> Response:
+def get_family(table: Table) -> StepResult:
     """Families live in files of their own; the others are not touched."""
     return table.get(b"com.example/", [b"anchor"])
 
 
 @step("The third way: a row and a column")
-def get_column(table: Table) -> Response:
+def get_column(table: Table) -> StepResult:
     """A missing row or column is an answer, not an error."""
     return table.get(b"com.example/", [b"content:title"])
 
 
 @step("The fourth way: a row, a column and a timestamp")
-def get_timestamp(table: Table) -> Response:
+def get_timestamp(table: Table) -> StepResult:
     """Exactly the version of that day."""
     january = day("2026-01-05")
     return table.get(b"com.example/", [b"content:title"], timestamp=january)
 
 
 @step("Versions: the history of a column")
-def get_versions(table: Table) -> Response:
+def get_versions(table: Table) -> StepResult:
     """Newest first. The family keeps three; a fourth would push the oldest out."""
     return table.get(b"com.example/", [b"content:title"], versions=3)
 
 
 @step("Time travel: the row as it was in mid-February")
-def time_travel(table: Table) -> Response:
+def time_travel(table: Table) -> StepResult:
     """A time range holds for all columns at once. In February there was no status yet."""
     return table.get(b"com.example/", time_range=(0, day("2026-02-15")))
 
 
 @step("Batches and scans: everything under a domain")
-def scan(table: Table) -> Response:
+def scan(table: Table) -> StepResult:
     """Rows are sorted by key, so with the host reversed a domain is one range.
 
     A neighbour such as com.example2 is not in it.
@@ -141,13 +141,13 @@ def scan(table: Table) -> Response:
 
 
 @step("Backwards, and only so many")
-def reverse(table: Table) -> Response:
+def reverse(table: Table) -> StepResult:
     """From the last row of the range to the first; stopping early costs nothing."""
     return list(table.scan(reverse=True, limit=2))
 
 
 @step("One row, several changes, one atomic step")
-def mutate(table: Table) -> Response:
+def mutate(table: Table) -> StepResult:
     """All of them become visible together, over all families, or none does.
 
     An increment answers with the new value, a number of eight bytes.
@@ -160,7 +160,7 @@ def mutate(table: Table) -> Response:
 
 
 @step("Check and mutate: change it only if nobody else did")
-def check(table: Table) -> Response:
+def check(table: Table) -> StepResult:
     """The condition and the change are one step, so of two writers one wins and one is told."""
     page = b"com.example/"
     moved = Put(page, {b"content:status": b"301"}, timestamp=day("2026-03-03"))
@@ -169,7 +169,7 @@ def check(table: Table) -> Response:
 
 
 @step("The same again finds the row changed")
-def check_again(table: Table) -> Response:
+def check_again(table: Table) -> StepResult:
     """Read again and decide."""
     page = b"com.example/"
     moved = Put(page, {b"content:status": b"301"}, timestamp=day("2026-03-03"))
@@ -178,7 +178,7 @@ def check_again(table: Table) -> Response:
 
 
 @step("Delete: one version, a column, a family or a row")
-def delete_parts(table: Table) -> Response:
+def delete_parts(table: Table) -> StepResult:
     """A delete is a marker that hides what is at or below its time.
 
     Here: one version of the title, and the whole family of anchors.
@@ -192,14 +192,14 @@ def delete_parts(table: Table) -> Response:
 
 
 @step("A raw scan shows the markers and what they hide")
-def scan_raw(table: Table) -> Response:
+def scan_raw(table: Table) -> StepResult:
     """Nothing is gone yet."""
     rows = table.scan(raw=True, versions=ALL_VERSIONS, limit=1)
     return list(rows)
 
 
 @step("Major compaction makes it final")
-def compact(table: Table) -> Response:
+def compact(table: Table) -> StepResult:
     """It rewrites the table without deleted, expired and surplus cells."""
     table.major_compact()
     rows = table.scan(raw=True, versions=ALL_VERSIONS, limit=1)

@@ -6,16 +6,10 @@ import sys
 from collections.abc import Callable
 
 import click
-import msgspec
 
-from webtable.cli.options import Format, format_option, open_for_writing, store_option
+from webtable.cli.options import Format, format_option, store_option
 from webtable.cli.output import print_item
-from webtable.errors import NotFound
-from webtable.links.checking.rebuild import rebuild as rebuild_links
-from webtable.links.index import LinkIndex
-from webtable.links.updating.hook import LinkHook
-from webtable.pages.storing.capture_parser import parse_stored
-from webtable.pages.table import PageTable
+from webtable.webtable import WebTable
 
 __all__ = ["drain", "rebuild"]
 
@@ -36,14 +30,9 @@ def rebuild(location: str, form: Format, temp_dir: str | None) -> None:
     Creates the index if there is none. No load may run meanwhile, and queries of links fail until
     the rebuild is complete. A rebuild that was stopped starts from the beginning.
     """
-    with open_for_writing(location) as store:
-        pages = PageTable.open(store, parse_stored)
-        try:
-            index = LinkIndex.open(pages)
-        except NotFound:
-            index = LinkIndex.create(pages)
-        report = rebuild_links(index, directory=temp_dir, on_progress=_shown())
-    item = msgspec.to_builtins(report)
+    with WebTable.open(location, create=False) as web:
+        report = web.rebuild_links(temp_dir=temp_dir, on_progress=_shown())
+    item = report.to_dict()
     item["seconds"] = round(report.seconds, 3)
     item["pages_per_second"] = round(report.pages / report.seconds, 1) if report.seconds else 0.0
     print_item(item, form)
@@ -65,7 +54,5 @@ def drain(location: str, form: Format) -> None:
     The next load does the same. On a cluster other loads may run meanwhile; their updates are not
     touched.
     """
-    with open_for_writing(location) as store:
-        index = LinkIndex.open(PageTable.open(store, parse_stored))
-        drained = LinkHook(index).drain()
-    print_item(msgspec.to_builtins(drained), form)
+    with WebTable.open(location, create=False) as web:
+        print_item(web.drain_links().to_dict(), form)

@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
-import sys
-import time
 from collections.abc import Iterator
 from typing import Unpack
 
 import click
-import msgspec
 
-from webtable.cli.links.results import (
-    Asked,
-    bounds,
-    kind_options,
-    open_links,
-    print_links,
-    print_past,
+from webtable.cli.links.results import kind_options, open_links, print_past
+from webtable.cli.lists import (
+    Listing,
+    Moment,
+    domain_option,
+    list_options,
+    options_of,
+    print_results,
 )
-from webtable.cli.options import ROW_KEY, Format, format_option, limit_option, store_option
-from webtable.cli.output import Column, more_follows, print_items, talk
-from webtable.cli.pages.results import Moment, answer_options, cursor, shown
+from webtable.cli.options import Format, format_option, store_option
+from webtable.cli.output import Column, more_follows, talk
 from webtable.cli.safe_text import show_text
-from webtable.links.asking.dump import Line, dump, layout
-from webtable.links.asking.history import LinkHistory
-from webtable.links.asking.queries import ANCHOR_SOURCES, LinkQueries
+from webtable.links.asking.dump import Line, layout
+from webtable.links.asking.queries import ANCHOR_SOURCES
 from webtable.links.asking.wide_rows import Kind
-from webtable.pages.asking.results import QueryCost, bounded
-from webtable.pages.urls import typed_url
 
 __all__ = ["anchors", "changes", "domains", "dump_", "in_", "out", "top"]
 
@@ -47,7 +41,7 @@ OUT_COLUMNS = (
     Column("anchor", "ANCHOR"),
     Column("rel", "REL"),
     Column("internal", "INTERNAL"),
-    Column("status", "STATUS", "count"),
+    Column("status", "STATUS", "status"),
 )
 CHANGE_COLUMNS = (
     Column("change", "CHANGE"),
@@ -66,76 +60,87 @@ as_of_option = click.option("--as-of", metavar="DATE", type=Moment(), help="As i
 @click.command(short_help="List the pages with the most inlinks.")
 @store_option
 @format_option
-@answer_options
+@list_options
 @kind_options
-@click.option("--domain", metavar="DOMAIN", default="", help="Only pages of it, or of a host.")
-def top(location: str, form: Format, kind: Kind, domain: str, **asked: Unpack[Asked]) -> None:
+@domain_option("Only pages of it, or of a host.")
+def top(
+    location: str, form: Format, *, kind: Kind, domain: str, **listing: Unpack[Listing]
+) -> None:
     """List the pages with the most inlinks, the most linked first."""
-    with open_links(location) as index:
-        answer = LinkQueries(index).top(domain, kind=kind, **bounds(asked))
-    print_links(answer, RANK_COLUMNS, form, explain=asked["explain"])
+    with open_links(location) as web:
+        found = web.links.top(domain=domain, kind=kind, **options_of(listing))
+        print_results(found, RANK_COLUMNS, form, listing)
 
 
 @click.command("in", short_help="List the links to a page.")
 @click.argument("url")
 @store_option
 @format_option
-@answer_options
+@list_options
 @kind_options
+@domain_option("Only links from pages of it.")
 @as_of_option
 def in_(
-    url: str, location: str, form: Format, kind: Kind, as_of: int | None, **asked: Unpack[Asked]
+    url: str,
+    location: str,
+    form: Format,
+    *,
+    kind: Kind,
+    domain: str,
+    as_of: int | None,
+    **listing: Unpack[Listing],
 ) -> None:
     """List the links to the page at URL, sorted by source, with their anchor texts.
 
     Several links of one source are several items; they count as one inlink. first_seen and
     last_seen are the first and the last stored capture of the source with such a link.
     """
-    with open_links(location) as index:
-        if as_of is not None:
-            past = LinkHistory(index).inlinks(typed_url(url), as_of, kind=kind, **bounds(asked))
-            print_past(past, IN_COLUMNS, form, explain=asked["explain"])
-            return
-        answer = LinkQueries(index).inlinks(typed_url(url), kind=kind, **bounds(asked))
-    print_links(answer, IN_COLUMNS, form, explain=asked["explain"])
+    with open_links(location) as web:
+        found = web.links.to(url, as_of=as_of, kind=kind, domain=domain, **options_of(listing))
+        show = print_results if as_of is None else print_past
+        show(found, IN_COLUMNS, form, listing)
 
 
 @click.command(short_help="List the links on a page.")
 @click.argument("url")
 @store_option
 @format_option
-@answer_options
+@list_options
 @kind_options
+@domain_option("Only links to pages of it.")
 @as_of_option
 def out(
-    url: str, location: str, form: Format, kind: Kind, as_of: int | None, **asked: Unpack[Asked]
+    url: str,
+    location: str,
+    form: Format,
+    *,
+    kind: Kind,
+    domain: str,
+    as_of: int | None,
+    **listing: Unpack[Listing],
 ) -> None:
     """List the links on the page at URL, in its order, with the status of each target."""
-    with open_links(location) as index:
-        if as_of is not None:
-            past = LinkHistory(index).outlinks(typed_url(url), as_of, kind=kind, **bounds(asked))
-            print_past(past, OUT_COLUMNS, form, explain=asked["explain"])
-            return
-        answer = LinkQueries(index).outlinks(typed_url(url), kind=kind, **bounds(asked))
-    print_links(answer, OUT_COLUMNS, form, explain=asked["explain"])
+    with open_links(location) as web:
+        found = web.links.on(url, as_of=as_of, kind=kind, domain=domain, **options_of(listing))
+        show = print_results if as_of is None else print_past
+        show(found, OUT_COLUMNS, form, listing)
 
 
 @click.command(short_help="List the domains and their numbers of pages.")
 @store_option
 @format_option
-@answer_options
-def domains(location: str, form: Format, **asked: Unpack[Asked]) -> None:
+@list_options
+def domains(location: str, form: Format, **listing: Unpack[Listing]) -> None:
     """List the domains, sorted, with the number of their pages that are crawled or linked to."""
-    with open_links(location) as index:
-        answer = LinkQueries(index).domains(**bounds(asked))
-    print_links(answer, DOMAIN_COLUMNS, form, explain=asked["explain"])
+    with open_links(location) as web:
+        print_results(web.links.domains(**options_of(listing)), DOMAIN_COLUMNS, form, listing)
 
 
 @click.command(short_help="List the anchor texts of the links to a page.")
 @click.argument("url")
 @store_option
 @format_option
-@answer_options
+@list_options
 @kind_options
 @click.option(
     "--sources",
@@ -146,16 +151,19 @@ def domains(location: str, form: Format, **asked: Unpack[Asked]) -> None:
     help="Count the anchor texts of the first N linking pages; 0 counts all.",
 )
 def anchors(
-    url: str, location: str, form: Format, kind: Kind, sources: int, **asked: Unpack[Asked]
+    url: str,
+    location: str,
+    form: Format,
+    *,
+    kind: Kind,
+    sources: int,
+    **listing: Unpack[Listing],
 ) -> None:
     """List the anchor texts of the links to URL, the most frequent first."""
-    with open_links(location) as index:
-        asks = LinkQueries(index)
-        answer, is_all = asks.anchors(typed_url(url), kind=kind, sources=sources, **bounds(asked))
-    print_links(
-        answer, ANCHOR_COLUMNS, form, explain=asked["explain"], more={"of_all_sources": is_all}
-    )
-    if not is_all:
+    with open_links(location) as web:
+        found = web.links.anchors(url, kind=kind, sources=sources, **options_of(listing))
+        print_results(found, ANCHOR_COLUMNS, form, listing)
+    if not found.about["of_all_sources"]:
         talk(
             f"more than {sources:,} pages link here: only the anchor texts of the first"
             f" {sources:,} were counted (see --sources)"
@@ -166,7 +174,7 @@ def anchors(
 @click.argument("name", metavar="URL|DOMAIN")
 @store_option
 @format_option
-@answer_options
+@list_options
 @kind_options
 @click.option(
     "--since",
@@ -180,59 +188,43 @@ def changes(
     name: str,
     location: str,
     form: Format,
-    kind: Kind,
     *,
+    kind: Kind,
     since: int,
     until: int | None,
-    **asked: Unpack[Asked],
+    **listing: Unpack[Listing],
 ) -> None:
     """List the links to a page or a domain that were gained, lost, or got another anchor text.
 
     A name without a slash is a domain. A page that had no capture by then counts as without links.
     """
-    is_domain = "/" not in name
-    with open_links(location) as index:
-        found = LinkHistory(index).changes(
-            name if is_domain else typed_url(name),
-            (since, int(time.time()) if until is None else until),
-            is_domain=is_domain,
-            kind=kind,
-            **bounds(asked),
-        )
-        print_past(found, CHANGE_COLUMNS, form, explain=asked["explain"])
+    with open_links(location) as web:
+        found = web.links.changes(name, since, until, kind=kind, **options_of(listing))
+        print_past(found, CHANGE_COLUMNS, form, listing)
 
 
 @click.command("dump", short_help="Print the whole link index as one table.")
 @store_option
 @format_option
-@limit_option
-@click.option("--after", metavar="CURSOR", type=ROW_KEY, help="Go on behind this one.")
-def dump_(location: str, form: Format, limit: int | None, after: bytes | None) -> None:
-    """Print the whole index as one table of rows, families, qualifiers and values.
+@list_options
+def dump_(location: str, form: Format, **listing: Unpack[Listing]) -> None:
+    """Print the link index as one table of rows, families, qualifiers and values.
 
     d: rows are domains with their pages, p: rows pages with the links to them and on them, and
-    t: rows all pages, the most linked first.
+    t: rows all pages, the most linked first. Without --limit all of it is printed.
     """
-    with open_links(location) as index:
-        lines = dump(index, cursor(after))
-        if limit is None and form in ("table", "jsonl"):
-            _stream((line for _, line in lines), form)
+    listing["everything"] = listing["limit"] is None
+    with open_links(location) as web:
+        found = web.links.dump(**options_of(listing))
+        if form != "table":
+            print_results(found, DUMP_COLUMNS, form, listing)
             return
-        answer = bounded(lines, limit or sys.maxsize, QueryCost())
-    if form == "table":
-        _stream(iter(answer.items), form)
-        if answer.next is not None:
-            more_follows("--after", shown(answer.next) or "")
-        return
-    items = [msgspec.to_builtins(line) for line in answer.items]
-    print_items(items, DUMP_COLUMNS, form, next_key=shown(answer.next), go_on="--after")
+        _print_lines(iter(found if listing["everything"] else found.page().items))
+        if not listing["everything"] and found.cursor is not None:
+            more_follows("--after", found.cursor)
 
 
-def _stream(lines: Iterator[Line], form: Format) -> None:
+def _print_lines(lines: Iterator[Line]) -> None:
     """Prints a table of any length as it is read."""
-    if form == "table":
-        for text in layout(lines):
-            click.echo(show_text(text))
-        return
-    for line in lines:
-        print_items([msgspec.to_builtins(line)], DUMP_COLUMNS, form)
+    for text in layout(lines):
+        click.echo(show_text(text))

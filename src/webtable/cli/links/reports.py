@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any, Unpack
+from typing import Any, Unpack, cast
 
 import click
-import msgspec
 
-from webtable.cli.links.results import Asked, bounds, kind_options, open_links, print_links
+from webtable.cli.links.results import kind_options, open_links
+from webtable.cli.lists import (
+    Listing,
+    domain_option,
+    list_options,
+    options_of,
+    print_pages,
+    print_results,
+)
 from webtable.cli.options import Format, format_option, store_option
 from webtable.cli.output import Column, talk
-from webtable.cli.pages.results import answer_options, print_answer
-from webtable.links.asking.redirects import redirects as ask_redirects
-from webtable.links.asking.redirects import resolved
-from webtable.links.asking.reports import LinkReports
 from webtable.links.asking.wide_rows import Kind
-from webtable.pages.urls import typed_url
 
 __all__ = ["broken", "dead_ends", "orphans", "redirects"]
 
 BROKEN_COLUMNS = (
     Column("target", "TARGET"),
-    Column("status", "STATUS", "count"),
+    Column("status", "STATUS", "status"),
     Column("since", "SINCE"),
     Column("source", "SOURCE"),
     Column("anchor", "ANCHOR"),
@@ -32,7 +34,7 @@ REDIRECT_COLUMNS = (
     Column("url", "URL"),
     Column("hops", "HOPS", "count"),
     Column("end", "END"),
-    Column("status", "STATUS", "count"),
+    Column("status", "STATUS", "status"),
     Column("outcome", "OUTCOME"),
     Column("inlinks", "INLINKS", "count"),
     Column("linked_from", "LINKED FROM"),
@@ -42,52 +44,62 @@ REDIRECT_COLUMNS = (
 @click.command(short_help="List the links to pages with an error status.")
 @store_option
 @format_option
-@answer_options
+@list_options
 @kind_options
-def broken(location: str, form: Format, kind: Kind, **asked: Unpack[Asked]) -> None:
+@domain_option("Only links to pages of it.")
+def broken(
+    location: str, form: Format, *, kind: Kind, domain: str, **listing: Unpack[Listing]
+) -> None:
     """List the links to pages whose newest capture has a status of 400 or more, and since when."""
-    with open_links(location) as index:
-        answer = LinkReports(index).broken(kind=kind, **bounds(asked))
-    print_links(answer, BROKEN_COLUMNS, form, explain=asked["explain"])
+    with open_links(location) as web:
+        found = web.links.broken(domain=domain, kind=kind, **options_of(listing))
+        print_results(found, BROKEN_COLUMNS, form, listing)
 
 
 @click.command(short_help="List the pages without inlinks.")
 @store_option
 @format_option
-@answer_options
+@list_options
 @kind_options
-def orphans(location: str, form: Format, kind: Kind, **asked: Unpack[Asked]) -> None:
+@domain_option("Only pages of it.")
+def orphans(
+    location: str, form: Format, *, kind: Kind, domain: str, **listing: Unpack[Listing]
+) -> None:
     """List the HTML pages with a 2xx status that no page links to.
 
     With --internal: that no page of their own domain links to; with --external: that no page of
     another domain links to. These two read every page.
     """
-    with open_links(location) as index:
-        answer = LinkReports(index).orphans(kind=kind, **bounds(asked))
-    print_answer(answer, form, asked["explain"])
+    with open_links(location) as web:
+        found = web.links.orphans(domain=domain, kind=kind, **options_of(listing))
+        print_pages(found, form, listing)
 
 
 @click.command("dead-ends", short_help="List the pages without links.")
 @store_option
 @format_option
-@answer_options
+@list_options
 @kind_options
-def dead_ends(location: str, form: Format, kind: Kind, **asked: Unpack[Asked]) -> None:
+@domain_option("Only pages of it.")
+def dead_ends(
+    location: str, form: Format, *, kind: Kind, domain: str, **listing: Unpack[Listing]
+) -> None:
     """List the HTML pages with a 2xx status that have no links.
 
     With --internal: no links to pages of their own domain; with --external: no links to pages of
     other domains. These two read every page.
     """
-    with open_links(location) as index:
-        answer = LinkReports(index).dead_ends(kind=kind, **bounds(asked))
-    print_answer(answer, form, asked["explain"])
+    with open_links(location) as web:
+        found = web.links.dead_ends(domain=domain, kind=kind, **options_of(listing))
+        print_pages(found, form, listing)
 
 
 @click.command(short_help="List redirects, and the links to them.")
 @store_option
 @format_option
-@answer_options
+@list_options
 @kind_options
+@domain_option("Only redirects of its pages.")
 @click.option(
     "--to",
     "url",
@@ -95,7 +107,13 @@ def dead_ends(location: str, form: Format, kind: Kind, **asked: Unpack[Asked]) -
     help="Only redirects to URL, and the number of links that they bring.",
 )
 def redirects(
-    location: str, form: Format, kind: Kind, url: str | None, **asked: Unpack[Asked]
+    location: str,
+    form: Format,
+    *,
+    kind: Kind,
+    domain: str,
+    url: str | None,
+    **listing: Unpack[Listing],
 ) -> None:
     """List redirects: the number of hops, the outcome, and the pages that link to them.
 
@@ -103,15 +121,12 @@ def redirects(
     "too-long" after twenty hops. With --to all redirects are read, and the pages are counted that
     link to URL or to a page that redirects there within five hops.
     """
-    more: dict[str, Any] = {}
-    with open_links(location) as index:
-        if url is None:
-            answer = ask_redirects(index, kind=kind, **bounds(asked))
-        else:
-            count, answer = resolved(index, typed_url(url), kind=kind, **bounds(asked))
-            more = {"resolved": msgspec.to_builtins(count)}
+    with open_links(location) as web:
+        found = web.links.redirects(to=url, domain=domain, kind=kind, **options_of(listing))
+        print_results(found, REDIRECT_COLUMNS, form, listing)
+        if url is not None:
+            count = cast("dict[str, Any]", found.about["resolved"])
             talk(
-                f"{count.resolved:,} pages link to {count.url}: {count.inlinks:,} directly, the"
-                f" others through {count.redirects:,} redirects"
+                f"{count['resolved']:,} pages link to {count['url']}: {count['inlinks']:,}"
+                f" directly, the others through {count['redirects']:,} redirects"
             )
-    print_links(answer, REDIRECT_COLUMNS, form, explain=asked["explain"], more=more)

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import click
 
-from webtable.cli.options import Format, format_option, open_for_reading, store_option
+from webtable.cli.options import Format, format_option, store_option
 from webtable.cli.output import Column, print_items, talk
-from webtable.pages.checking.doctor import examine
-from webtable.pages.storing.capture_parser import parse_stored
-from webtable.pages.table import PageTable
+from webtable.webtable import WebTable
 
 __all__ = ["doctor"]
 
@@ -30,8 +28,8 @@ def doctor(ctx: click.Context, location: str, form: Format) -> None:
 
     The exit code is 1 where a check fails.
     """
-    with open_for_reading(location) as store:
-        findings = examine(PageTable.open(store, parse_stored))
+    with WebTable.open(location, read_only=True) as web:
+        findings = web.doctor()
     print_items([each._asdict() for each in findings], COLUMNS, form)
     for each in findings:
         if not each.is_fine:

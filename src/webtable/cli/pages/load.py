@@ -11,22 +11,16 @@ from pathlib import Path
 import click
 import msgspec
 
-from webtable.cli.options import Format, format_option, go_on_with, open_for_writing, store_option
+from webtable.cli.options import Format, format_option, go_on_with, store_option
 from webtable.cli.output import print_item, talk
 from webtable.cli.pages.skipped_file import SkippedFile
-from webtable.errors import IncompleteLoad, NotFound
-from webtable.links.index import LinkIndex
-from webtable.links.updating.hook import LinkHook
 from webtable.pages.captures import EXPECTED_REASONS, REASONS, Position
 from webtable.pages.formats.crawl_files import STANDARD_INPUT
-from webtable.pages.loading.loader import Loader, LoadReport
-from webtable.pages.schema import TABLE
-from webtable.pages.storing.capture_parser import parse_stored
-from webtable.pages.table import PageTable
+from webtable.pages.loading.loader import LoadReport
+from webtable.webtable import WebTable
 
 __all__ = ["load"]
 
-HIDDEN = 6
 _KEYS = (
     "records",
     "captures",
@@ -69,7 +63,7 @@ def load(
     workers: int,
     skipped_to: str | None,
 ) -> None:
-    """Load FILEs into a store that `webtable init` made; - is the standard input.
+    """Load FILEs into a store, which is created where there is none; - is the standard input.
 
     Files may be compressed, by gzip or zstd. What is there already stays as it is, so that a file
     can be loaded again; a load that was stopped goes on where it was.
@@ -78,61 +72,47 @@ def load(
     or reading it failed. Everything else is stored nevertheless.
     """
     go_on_with("what was read is stored; repeat the same command to load the rest")
-    with open_for_writing(location) as store, contextlib.ExitStack() as stack:
-        pages = PageTable.open(store, parse_stored)
-        _follow_links(pages)
+    with contextlib.ExitStack() as stack:
+        web = stack.enter_context(WebTable.open(location, create=_are_any_there(files)))
+        if not web.links.is_ready:
+            talk("the link index lacks pages; `webtable links rebuild` adds them")
         skipped = stack.enter_context(SkippedFile(skipped_to, files))
         show = stack.enter_context(_progress(files))
-        loader = Loader(pages, workers=workers, on_skipped=skipped.write, on_progress=show)
-        show.watch(loader.report)
-        report = loader.load(files)
+        report = web.load(
+            *files, workers=workers, on_skipped=skipped.write, on_progress=show, check=False
+        )
     _warn(report, skipped_to)
     _print(report, form)
-    _check(report, len(files))
+    report.check()
     skipped.check()
-    if report.hidden:
-        sys.exit(HIDDEN)
 
 
-def _follow_links(pages: PageTable) -> None:
-    """Lets the link index follow what is loaded."""
-    try:
-        index = LinkIndex.open(pages)
-    except NotFound:
-        # An `init` that was interrupted, or a store from before there were link indexes.
-        index = LinkIndex.create(pages)
-    if not index.is_ready:
-        talk("the link index lacks pages; `webtable links rebuild` takes them in")
-    pages.hook = LinkHook(index)
+def _are_any_there(files: tuple[str, ...]) -> bool:
+    """Whether a file can be read at all: otherwise a misspelt command would create a store."""
+    return STANDARD_INPUT in files or any(Path(path).exists() for path in files)
 
 
-class _Shown:
+class _Progress:
     """Shows how far a load is, where somebody watches."""
 
     def __init__(self, update: Callable[[int, str], None] | None) -> None:
         self._update = update
         self._done: dict[str, int] = {}
-        self._report: LoadReport | None = None
 
-    def watch(self, report: LoadReport) -> None:
-        """Takes the figures from a report."""
-        self._report = report
-
-    def __call__(self, path: str, position: Position) -> None:
-        """Is told how far a file is."""
-        if self._update is None or self._report is None:
+    def __call__(self, path: str, position: Position, report: LoadReport) -> None:
+        """Shows how far a file is."""
+        if self._update is None:
             return
         self._done[path] = position.offset
-        report = self._report
         skipped = sum(n for reason, n in report.skipped.items() if reason not in EXPECTED_REASONS)
         text = f"{report.captures:,} pages  {skipped:,} skipped  {report.pages_per_second:,.0f}/s"
         self._update(sum(self._done.values()), text)
 
 
 @contextlib.contextmanager
-def _progress(files: tuple[str, ...]) -> Iterator[_Shown]:
+def _progress(files: tuple[str, ...]) -> Iterator[_Progress]:
     if not sys.stderr.isatty():
-        yield _Shown(None)
+        yield _Progress(None)
         return
     from rich.console import Console
     from rich.progress import (
@@ -153,26 +133,7 @@ def _progress(files: tuple[str, ...]) -> Iterator[_Shown]:
         transient=True,
     ) as bar:
         task = bar.add_task("reading", total=total if STANDARD_INPUT not in files else None)
-        yield _Shown(lambda done, text: bar.update(task, completed=done, description=text))
-
-
-def _check(report: LoadReport, files: int) -> None:
-    """Raises an error where something was not read."""
-    incomplete = len(report.failed.keys() | report.unread.keys())
-    if incomplete:
-        raise IncompleteLoad(
-            f"{incomplete:,} of {files:,} files were not read completely",
-            hint="what was read is stored; mend or fetch these files again, and load them again",
-        )
-    if refused := report.skipped["refused"]:
-        raise IncompleteLoad(
-            f"the store refused {refused:,} pages",
-            hint="the others are stored; see --skipped-to for the reason of each",
-        )
-    if not report.captures and set(report.skipped) - EXPECTED_REASONS:
-        raise IncompleteLoad(
-            "no record could be stored", hint="see --skipped-to for the reason of each"
-        )
+        yield _Progress(lambda done, text: bar.update(task, completed=done, description=text))
 
 
 def _warn(report: LoadReport, skipped_to: str | None) -> None:
@@ -192,11 +153,6 @@ def _warn(report: LoadReport, skipped_to: str | None) -> None:
         talk(
             f"{report.wrong_digests:,} captures name a wrong payload digest: they are stored under"
             " the digest of what they hold, and revisits that name the wrong one have no body"
-        )
-    if report.hidden:
-        talk(
-            f"webtable: {report.hidden:,} captures are stored and stay hidden, because the rows of"
-            f" their pages were deleted by hand: run `webtable compact {TABLE}`, then load again"
         )
     if report.expired:
         talk(

@@ -2,39 +2,25 @@
 
 from __future__ import annotations
 
-import contextlib
 import sys
+from typing import Unpack
 
 import click
-import msgspec
 
-import webtable
-from webtable.cli.options import (
-    Format,
-    format_option,
-    open_for_reading,
-    store_option,
-)
-from webtable.cli.output import Column, Item, print_item, print_items, talk
-from webtable.cli.pages.results import Moment, answer_options, cursor, print_answer
+from webtable.cli.lists import Listing, Moment, list_options, options_of, print_pages
+from webtable.cli.options import Format, format_option, store_option
+from webtable.cli.output import Column, print_item, print_items, talk
 from webtable.cli.safe_text import show_text
-from webtable.errors import AlreadyExists, InvalidRequest, NotFound, SchemaMismatch
-from webtable.links.index import LinkIndex
-from webtable.pages.asking.diff import compare
-from webtable.pages.asking.page_at_time import described_captures, page_at
-from webtable.pages.asking.queries import PageQueries
-from webtable.pages.page import Page
-from webtable.pages.storing.capture_parser import parse_stored
+from webtable.errors import NotFound
 from webtable.pages.storing.cells import encode_time
-from webtable.pages.storing.history import CaptureNote, counting
-from webtable.pages.table import PageTable
 from webtable.pages.urls import typed_url
+from webtable.webtable import KeyName, ProfileName, WebTable
 
 __all__ = ["diff", "init", "page", "pages"]
 
 CAPTURE_COLUMNS = (
     Column("fetched", "FETCHED"),
-    Column("status", "STATUS", "count"),
+    Column("status", "STATUS", "status"),
     Column("size", "SIZE", "size"),
     Column("type", "TYPE"),
     Column("digest", "DIGEST"),
@@ -54,44 +40,18 @@ CAPTURE_COLUMNS = (
 @click.option(
     "--profile",
     type=click.Choice(["live", "archive"]),
-    show_default="live",
-    help="live keeps 3 versions for 90 days, archive all of them for ever.",
+    show_default="archive",
+    help="archive keeps every version for ever, live 3 bodies for 90 days.",
 )
-def init(location: str, keys: str | None, profile: str | None) -> None:
-    """Make the tables of a store for pages; `webtable load` fills it.
+def init(location: str, keys: KeyName | None, profile: ProfileName | None) -> None:
+    """Create the tables of a store for pages; `webtable load` fills it, and creates it too.
 
     An `init` that was interrupted is finished by the next one.
     """
-    with webtable.open(location) as store:
-        made, is_ready = make_store(store, keys, profile)
-    talk(f"made '{location}' with {made.keys.name} keys and the profile {made.profile}")
-    if not is_ready:
-        talk("the link index lacks the pages that were loaded; run `webtable links rebuild`")
-
-
-def make_store(
-    store: webtable.Store, keys: str | None = None, profile: str | None = None
-) -> tuple[PageTable, bool]:
-    """Makes the tables of a store for pages, or those that are missing.
-
-    Returns the pages, and whether the link index has all of them.
-
-    Raises:
-        AlreadyExists: everything is there.
-        InvalidRequest: there are tables of the same names that are not those of a store of pages.
-    """
-    try:
-        made = PageTable.open(store, parse_stored)
-    except (NotFound, SchemaMismatch):
-        links = LinkIndex.planned_tables(is_embedded=store.capabilities.atomic_commits)
-        made = PageTable.create(store, parse_stored, keys=keys, profile=profile, beside=links)
-    else:
-        with contextlib.suppress(NotFound):
-            LinkIndex.open(made)
-            raise AlreadyExists(
-                "store of pages", store.location, hint="open it, or drop its tables"
-            )
-    return made, LinkIndex.create(made).is_ready
+    with WebTable.create(location, keys=keys, profile=profile) as web:
+        talk(f"created '{location}' with {web.keys} keys and the profile {web.profile}")
+        if not web.links.is_ready:
+            talk("the link index lacks the pages that were loaded; run `webtable links rebuild`")
 
 
 @click.command(short_help="Show a page: now, at a date, its history, its body.")
@@ -117,19 +77,18 @@ def page(
     With --as-of it is shown as its newest capture by then has it; how many pages linked to it then
     is not counted (see `webtable links in URL --as-of`).
     """
-    url = typed_url(url)
-    with open_for_reading(location) as store:
-        pages = PageTable.open(store, parse_stored)
+    with WebTable.open(location, read_only=True) as web:
         if body:
-            _print_body(pages, url, as_of)
-            return
-        if versions is not None:
-            _print_captures(pages, url, as_of, versions, form)
-            return
-        found, has_body = _page(pages, url, as_of)
-    print_item(msgspec.structs.asdict(found), form)
-    if not has_body:
-        talk("the body of then is not stored: title, links and charset are not known")
+            _print_body(web, url, as_of)
+        elif versions is not None:
+            _print_captures(web, url, as_of, versions, form)
+        else:
+            found = web.page(url, as_of=as_of)
+            if found is None:
+                raise _unknown(web, url, as_of)
+            print_item(found.to_dict(), form)
+            if as_of is not None and web.body(found.url, as_of=as_of) is None:
+                talk("the body of then is not stored: title, links and charset are not known")
 
 
 @click.command(short_help="Show what changed between two versions of a page.")
@@ -143,13 +102,8 @@ def diff(url: str, location: str, form: Format, *, old: int | None, new: int | N
 
     Without --from it is compared with the version before.
     """
-    if old is not None and new is not None and old > new:
-        raise InvalidRequest(
-            f"--from {encode_time(old)} is after --to {encode_time(new)}",
-            hint="give the older date to --from",
-        )
-    with open_for_reading(location) as store:
-        found = compare(PageTable.open(store, parse_stored), typed_url(url), old, new)
+    with WebTable.open(location, read_only=True) as web:
+        found = web.diff(url, old, new)
     if form == "table":
         for line in found.lines:
             color = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1])
@@ -176,87 +130,50 @@ def diff(url: str, location: str, form: Format, *, old: int | None, new: int | N
 @click.argument("domain")
 @store_option
 @format_option
-@answer_options
+@list_options
 @click.option("--subdomains/--no-subdomains", default=True, show_default=True)
 def pages(
-    domain: str,
-    location: str,
-    form: Format,
-    *,
-    limit: int,
-    after: bytes | None,
-    explain: bool,
-    subdomains: bool,
+    domain: str, location: str, form: Format, *, subdomains: bool, **listing: Unpack[Listing]
 ) -> None:
     """List the pages of DOMAIN, or those whose URLs begin with DOMAIN/DIRECTORY/.
 
     DOMAIN may have a port, as 127.0.0.1:8766: then only pages of that port are listed.
     """
-    with open_for_reading(location) as store:
-        asked = PageQueries(PageTable.open(store, parse_stored))
-        if "/" in domain.rstrip("/"):
-            answer = asked.in_directory(typed_url(domain), limit=limit, after=cursor(after))
-        else:
-            answer = asked.under(
-                domain, with_subdomains=subdomains, limit=limit, after=cursor(after)
-            )
-    print_answer(answer, form, explain)
-    if not answer.items and after is None:
-        talk(f"no page of '{domain}' is stored; `webtable links domains` lists the domains")
+    with WebTable.open(location, read_only=True) as web:
+        found = web.pages(domain, with_subdomains=subdomains, **options_of(listing))
+        print_pages(found, form, listing)
+        if not listing["everything"] and listing["after"] is None and not found.page().items:
+            talk(f"no page of '{domain}' is stored; `webtable links domains` lists the domains")
 
 
-def _page(pages: PageTable, url: str, as_of: int | None) -> tuple[Page, bool]:
-    """Returns a page as it was, and whether what its body said is known."""
-    if as_of is not None:
-        past = page_at(pages, url, as_of)
-    else:
-        now = pages.page(url)
-        past = None if now is None else (now, True)
-    if past is None:
-        raise _unknown(pages, url, as_of)
-    return past
-
-
-def _print_captures(pages: PageTable, url: str, as_of: int | None, most: int, form: Format) -> None:
-    notes = described_captures(pages.captures(url))
-    newest = [note for note in reversed(notes) if as_of is None or note.time <= as_of]
+def _print_captures(web: WebTable, url: str, as_of: int | None, most: int, form: Format) -> None:
+    until = "" if as_of is None else encode_time(as_of)
+    newest = [each for each in web.history(url) if not until or each.fetched <= until]
     if not newest:
-        raise _unknown(pages, url, as_of)
-    print_items([_capture_item(note) for note in newest[:most]], CAPTURE_COLUMNS, form)
+        raise _unknown(web, url, as_of)
+    print_items([each.to_dict() for each in newest[:most]], CAPTURE_COLUMNS, form)
 
 
-def _print_body(pages: PageTable, url: str, as_of: int | None) -> None:
-    content = pages.content(url, as_of)
+def _print_body(web: WebTable, url: str, as_of: int | None) -> None:
+    content = web.body(url, as_of=as_of)
     if content is None:
-        raise _unknown(pages, url, as_of)
-    if content.body is None:
+        found = web.page(url, as_of=as_of)
+        if found is None:
+            raise _unknown(web, url, as_of)
         raise NotFound(
             "body",
-            f"{url} of {encode_time(content.note.time)}",
+            f"{found.url} of {found.fetched}",
             hint="it was never stored, or is not kept any more; see --versions",
         )
-    sys.stdout.buffer.write(content.body)
+    sys.stdout.buffer.write(content)
     sys.stdout.buffer.flush()
 
 
-def _unknown(pages: PageTable, url: str, as_of: int | None) -> NotFound:
-    known = counting(pages.captures(url))
+def _unknown(web: WebTable, url: str, as_of: int | None) -> NotFound:
+    known, url = web.history(url), typed_url(url)
     if known and as_of is not None:
-        first = encode_time(known[0].time)
+        first = known[-1].fetched
         return NotFound(
             "capture", f"{url} by {encode_time(as_of)}", hint=f"its first capture is of {first}"
         )
     return NotFound("page", url, hint="list what is there with `webtable pages DOMAIN`")
-
-
-def _capture_item(note: CaptureNote) -> Item:
-    return {
-        "fetched": encode_time(note.time),
-        "status": note.status,
-        # Of a revisit whose body was never loaded the size is not known.
-        "size": None if note.is_revisit and not note.size else note.size,
-        "type": note.type,
-        "digest": note.digest,
-        "redirect": note.redirect,
-        "revisit": note.is_revisit,
-    }

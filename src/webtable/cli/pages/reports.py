@@ -1,109 +1,121 @@
-"""`webtable report …`: questions about all pages."""
+"""`webtable report …`: lists of pages."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Unpack
 
 import click
 
-from webtable.cli.links.results import ready_links
-from webtable.cli.options import (
-    Format,
-    format_option,
-    group_store_option,
-    open_for_reading,
-    store_option,
+from webtable.cli.lists import (
+    Listing,
+    Moment,
+    domain_option,
+    list_options,
+    options_of,
+    print_pages,
+    print_results,
 )
-from webtable.cli.output import Column, print_items
-from webtable.cli.pages.results import (
-    Stamp,
-    answer_options,
-    cursor,
-    explain_answer,
-    print_answer,
-    shown,
-)
-from webtable.links.asking.reports import linking_pages
-from webtable.pages.asking.queries import MOST_DUPLICATES, PageQueries, ResultPage
+from webtable.cli.options import Format, format_option, group_store_option, store_option
+from webtable.cli.output import Column
+from webtable.pages.asking.duplicates import MOST_DUPLICATES
+from webtable.pages.asking.reports import Reports
+from webtable.pages.asking.results import Results
 from webtable.pages.page import Page
-from webtable.pages.storing.capture_parser import parse_stored
-from webtable.pages.table import PageTable
-from webtable.pages.urls import typed_url
+from webtable.webtable import WebTable
 
 __all__ = ["report"]
+
+DUPLICATE_COLUMNS = (
+    Column("digest", "DIGEST"),
+    Column("pages", "PAGES"),
+    Column("truncated", "TRUNCATED"),
+)
+_of_domain = domain_option("Only pages of it.")
 
 
 @click.group(short_help="List pages: errors, largest, modified …")
 @group_store_option
 def report() -> None:
-    """Ask about all pages. Each answer is bounded; --after goes on from it."""
+    """List pages by what they are. Lists are limited (--limit, --all); --after continues one."""
 
 
-def _question(
-    name: str, summary: str, ask: Callable[..., ResultPage[Page]], *parameters: Callable[[Any], Any]
+def _report(
+    name: str, summary: str, ask: Callable[..., Results[Page]], *parameters: Callable[[Any], Any]
 ) -> None:
-    """Adds a report; its parameters are passed to the question by their names."""
+    """Adds a report; its parameters are passed to the query by their names."""
 
     def run(
         location: str,
         form: Format,
-        limit: int,
-        after: bytes | None,
+        *,
+        limit: int | None,
+        everything: bool,
+        after: str | None,
         explain: bool,
         **given: Any,
     ) -> None:
-        with open_for_reading(location) as store:
-            asked = PageQueries(PageTable.open(store, parse_stored))
-            asked_for = {name: value for name, value in given.items() if value is not None}
-            answer = ask(asked, limit=limit, after=cursor(after), **asked_for)
-        print_answer(answer, form, explain)
+        listing: Listing = {
+            "limit": limit,
+            "everything": everything,
+            "after": after,
+            "explain": explain,
+        }
+        with WebTable.open(location, read_only=True) as web:
+            print_pages(ask(web.reports, **given, **options_of(listing)), form, listing)
 
     run.__doc__ = summary
     decorated: Callable[..., Any] = run
-    for decorate in reversed((*parameters, store_option, format_option, answer_options)):
+    for decorate in reversed((*parameters, _of_domain, store_option, format_option, list_options)):
         decorated = decorate(decorated)
     report.command(name, short_help=summary)(decorated)
 
 
-_question("largest", "The pages with the largest bodies, the largest first.", PageQueries.largest)
-_question("errors", "The pages that answer with a status from 400 on.", PageQueries.errors)
-_question("redirects", "The pages that lead elsewhere.", PageQueries.redirects)
-_question("dead-ends", "The pages that answer well and link nowhere.", PageQueries.dead_ends)
-_question("untitled", "The pages without a title. Looks at every page.", PageQueries.untitled)
-_question(
+_report("largest", "The pages with the largest bodies, the largest first.", Reports.largest)
+_report("errors", "The pages with a status of 400 or more.", Reports.errors)
+_report("redirects", "The pages that redirect to another one.", Reports.redirects)
+_report("dead-ends", "The HTML pages with a 2xx status and without links.", Reports.dead_ends)
+_report("untitled", "The HTML pages without a title. Reads every page.", Reports.untitled)
+_report(
     "inlinked",
-    "The pages that most others link to.",
-    PageQueries.inlinked,
+    "The pages with the most inlinks.",
+    Reports.inlinked,
     click.option(
         "--least",
         metavar="N",
         type=click.IntRange(min=0),
         default=1,
         show_default=True,
-        help="With so many links.",
+        help="Only pages with at least N.",
     ),
 )
-_question(
+_report(
     "outdated",
     "The pages that did not change since a time, the oldest first.",
-    PageQueries.outdated,
+    Reports.outdated,
     click.option(
-        "--before", metavar="DATE", type=Stamp(), required=True, help="A day, or a time in UTC."
+        "--before",
+        metavar="DATE",
+        type=Moment(begins=True),
+        required=True,
+        help="A day, or a time in UTC.",
     ),
 )
-_question(
+_report(
     "modified",
     "The pages that changed in a range of time, the newest first.",
-    PageQueries.modified,
-    click.option("--since", metavar="DATE", type=Stamp(), help="From this day or time on."),
-    click.option("--until", metavar="DATE", type=Stamp(), help="Before this day or time."),
-    click.option("--domain", metavar="DOMAIN", default="", help="Only pages under it."),
+    Reports.modified,
+    click.option(
+        "--since", metavar="DATE", type=Moment(begins=True), help="From this day or time on."
+    ),
+    click.option(
+        "--until", metavar="DATE", type=Moment(begins=True), help="Before this day or time."
+    ),
 )
-_question(
+_report(
     "search",
-    "The pages with some words in title or body. Looks at every page.",
-    PageQueries.search,
+    "The pages with a text in title or body. Reads every page.",
+    Reports.search,
     click.argument("words"),
 )
 
@@ -112,19 +124,11 @@ _question(
 @click.argument("url")
 @store_option
 @format_option
-@answer_options
-def linking_to(
-    url: str, location: str, form: Format, *, limit: int, after: bytes | None, explain: bool
-) -> None:
-    """The pages with a link to URL. Looks at every page where there is no link index."""
-    with open_for_reading(location) as store:
-        pages = PageTable.open(store, parse_stored)
-        index = ready_links(pages)
-        if index is not None:
-            answer = linking_pages(index, typed_url(url), limit=limit, after=cursor(after))
-        else:
-            answer = PageQueries(pages).linking_to(typed_url(url), limit=limit, after=cursor(after))
-    print_answer(answer, form, explain)
+@list_options
+def linking_to(url: str, location: str, form: Format, **listing: Unpack[Listing]) -> None:
+    """The pages with a link to URL. Reads every page where there is no link index."""
+    with WebTable.open(location, read_only=True) as web:
+        print_pages(web.links.linking_pages(url, **options_of(listing)), form, listing)
 
 
 @report.command(short_help="Groups of pages with the same body.")
@@ -136,28 +140,22 @@ def linking_to(
     show_default=True,
     help="Show at most N pages of each group.",
 )
+@domain_option("Only groups with a page of it.")
 @store_option
 @format_option
-@answer_options
+@list_options
 def duplicates(
-    most: int, location: str, form: Format, *, limit: int, after: bytes | None, explain: bool
+    most: int, domain: str, location: str, form: Format, **listing: Unpack[Listing]
 ) -> None:
     """Groups of pages with the same body."""
-    with open_for_reading(location) as store:
-        asked = PageQueries(PageTable.open(store, parse_stored))
-        answer = asked.duplicates(most=most, limit=limit, after=cursor(after))
-    items = [
-        {
-            "digest": group.digest,
-            "pages": [each.url for each in group.pages],
-            "truncated": group.is_truncated,
-        }
-        for group in answer.items
-    ]
-    explain_answer(answer, explain)
-    columns = (
-        Column("digest", "DIGEST"),
-        Column("pages", "PAGES"),
-        Column("truncated", "TRUNCATED"),
-    )
-    print_items(items, columns, form, next_key=shown(answer.next), go_on="--after")
+    with WebTable.open(location, read_only=True) as web:
+        found = web.reports.duplicates(domain=domain, most=most, **options_of(listing))
+        print_results(found, DUPLICATE_COLUMNS, form, listing, item_of=_group)
+
+
+def _group(group: Any) -> dict[str, Any]:
+    return {
+        "digest": group.digest,
+        "pages": [each.url for each in group.pages],
+        "truncated": group.is_truncated,
+    }

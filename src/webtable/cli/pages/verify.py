@@ -5,22 +5,12 @@ from __future__ import annotations
 import click
 import msgspec
 
-from webtable.cli.options import (
-    Format,
-    format_option,
-    group_store_option,
-    open_for_reading,
-    open_for_writing,
-    store_option,
-)
+from webtable.cli.options import Format, format_option, group_store_option, store_option
 from webtable.cli.output import Column, print_item, print_items, show_bytes, talk
-from webtable.errors import NotFound
-from webtable.links.checking.verify import LinkReport, missing_index, verify_links
-from webtable.links.index import LinkIndex
-from webtable.pages.checking.verify import Difference, PageReport, verify_pages
-from webtable.pages.storing.capture_parser import parse_stored
-from webtable.pages.storing.table_creation import build_index
-from webtable.pages.table import PageTable
+from webtable.links.checking.store_report import StoreReport
+from webtable.links.checking.verify import LinkReport
+from webtable.pages.checking.verify import Difference, PageReport
+from webtable.webtable import WebTable
 
 __all__ = ["index", "verify"]
 
@@ -61,46 +51,15 @@ def verify(
     about links is reported apart. What --repair changed is checked again. The exit code is 6 where
     something is wrong and was not repaired.
     """
-    opened = open_for_writing(location) if repair else open_for_reading(location)
-    with opened as store:
-        if sample is None and not quick:
-            for name in store.tables():
-                store.admin.check_files(name)
-        pages = PageTable.open(store, parse_stored)
-        report = verify_pages(pages, repair=repair, sample=sample, quick=quick)
-        links = _verify_links(pages, repair=repair, sample=sample)
-    _print(report, links, form)
-    if not (report.is_clean and links.is_clean):
+    with WebTable.open(location, read_only=not repair, create=False) as web:
+        report = web.verify(repair=repair, quick=quick, sample=sample)
+    _print(report, form)
+    if not report.is_clean:
         ctx.exit(DIFFERENT)
 
 
-def _verify_links(pages: PageTable, *, repair: bool, sample: int | None) -> LinkReport:
-    """Checks the link index, and makes one where there is none and it is to be repaired."""
-    try:
-        found = LinkIndex.open(pages)
-    except NotFound:
-        if not repair:
-            return missing_index()
-        found = LinkIndex.create(pages)
-        found.set_ready(False)
-    return verify_links(found, repair=repair, sample=sample)
-
-
-def _print(report: PageReport, links: LinkReport, form: Format) -> None:
-    first, now = report.indexes, (report.left or report).indexes
-    item: dict[str, object] = {
-        "pages": report.pages,
-        "bodies": report.bodies,
-        "bodies_unproven": report.unproven,
-        "differences": (report.left or report).differences,
-        "mended": report.mended + first.lacking - now.lacking,
-        "missing": now.lacking,
-        "pending": first.pending,
-        "leftovers": first.leftovers,
-        "young": first.young,
-        "repaired": first.repaired,
-        **_links_item(links),
-    }
+def _print(report: StoreReport, form: Format) -> None:
+    item, pages, links = report.to_dict(), report.pages, report.links
     examples = [
         {
             "row_key": show_bytes(each.row),
@@ -108,12 +67,12 @@ def _print(report: PageReport, links: LinkReport, form: Format) -> None:
             "what": each.what,
             "mended": each.is_mended,
         }
-        for each in report.examples
+        for each in pages.examples
     ]
     more = {"examples": examples, "link_examples": msgspec.to_builtins(links.examples)}
     print_item({**item, **more}, form, shown=item)
     if form != "json":
-        _talk(report, links)
+        _talk(pages, links)
 
 
 def _talk(report: PageReport, links: LinkReport) -> None:
@@ -147,19 +106,6 @@ def _remaining(report: PageReport) -> list[Difference]:
     ]
 
 
-def _links_item(links: LinkReport) -> dict[str, int]:
-    now = links.left or links
-    return {
-        "links": links.links,
-        "uris": links.uris,
-        "link_differences": now.differences,
-        "link_ranks_missing": now.ranks_lacking,
-        "links_mended": links.mended,
-        "link_work": links.work,
-        "links_under_way": links.under_way,
-    }
-
-
 @click.group(short_help="List and build the indexes of pages.")
 @group_store_option
 def index() -> None:
@@ -171,9 +117,8 @@ def index() -> None:
 @format_option
 def list_(location: str, form: Format) -> None:
     """List the indexes and whether they are ready."""
-    with open_for_reading(location) as store:
-        rows = PageTable.open(store, parse_stored).rows
-        items = [{"index": name, "state": rows.state(name)} for name in rows.indexes]
+    with WebTable.open(location, read_only=True) as web:
+        items = [{"index": name, "state": state} for name, state in web.indexes().items()]
     print_items(items, (Column("index", "INDEX"), Column("state", "STATE")), form)
 
 
@@ -182,7 +127,6 @@ def list_(location: str, form: Format) -> None:
 @store_option
 def build_(name: str, location: str) -> None:
     """Rebuild index NAME from the pages; queries that need it fail until it is complete."""
-    with open_for_writing(location) as store:
-        pages = PageTable.open(store, parse_stored).with_newest(name)
-        count = build_index(pages.rows, pages.keys, name)
+    with WebTable.open(location, create=False) as web:
+        count = web.build_index(name)
     talk(f"{name}: built from {count:,} pages")

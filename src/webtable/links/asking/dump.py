@@ -31,6 +31,7 @@ from webtable.links.cells import decode_cur
 from webtable.links.index import LinkIndex
 from webtable.pages.asking.results import QueryCost, wrong_cursor
 from webtable.store.scan import Scan
+from webtable.values import Value
 
 __all__ = ["Line", "dump", "layout"]
 
@@ -47,7 +48,7 @@ class _Place(NamedTuple):
     cell: bytes
 
 
-class Line(msgspec.Struct, frozen=True):
+class Line(Value, msgspec.Struct, frozen=True):
     """One cell of the table. Rows `t:` have no family and no qualifier."""
 
     row: str

@@ -21,7 +21,7 @@ from webtable.links.asking.page_history import (
     identity_at,
     words_for,
 )
-from webtable.links.asking.queries import LinkFrom, LinkQueries, LinkTo
+from webtable.links.asking.queries import LinkFrom, LinkPick, LinkQueries, LinkTo
 from webtable.links.asking.suggest import check_domain, check_known
 from webtable.links.asking.wide_rows import Kind, LinkReader, batches, growing_batches
 from webtable.links.cells import Words
@@ -32,6 +32,7 @@ from webtable.pages.keys import is_under
 from webtable.pages.storing.cells import NO_LINKS, encode_time
 from webtable.pages.storing.history import CaptureNote
 from webtable.pages.storing.row_write import links_identity
+from webtable.values import Value
 
 __all__ = ["Change", "LinkHistory", "PastPage"]
 
@@ -53,7 +54,7 @@ class PastPage(msgspec.Struct, Generic[T]):
     not_kept: int = 0
 
 
-class Change(msgspec.Struct, frozen=True):
+class Change(Value, msgspec.Struct, frozen=True):
     """A link that came or went, or whose words changed.
 
     Attributes:
@@ -104,6 +105,7 @@ class LinkHistory:
         as_of: int,
         *,
         kind: Kind = "all",
+        domain: str = "",
         limit: int = 20,
         after: str | None = None,
     ) -> PastPage[LinkTo]:
@@ -120,7 +122,7 @@ class LinkHistory:
 
         def found() -> Iterator[tuple[str, LinkTo]]:
             nonlocal not_kept
-            sources = reader.sources(uri, start=start, kind=kind, with_gone=True)
+            sources = reader.sources(uri, start=start, kind=kind, domain=domain, with_gone=True)
             for batch in batches(sources, limit + 1):
                 urls = [url_of(source.uri) for source in batch]
                 words = past.words_at(urls, [source.words for source in batch], url, as_of)
@@ -148,6 +150,7 @@ class LinkHistory:
         as_of: int,
         *,
         kind: Kind = "all",
+        domain: str = "",
         limit: int = 20,
         after: str | None = None,
     ) -> PastPage[LinkFrom]:
@@ -170,7 +173,7 @@ class LinkHistory:
         (text,) = past.texts([(history, held)])
         lines = iter(text.decode().split("\n")) if text else iter(())
         answer = LinkQueries(self._index).links_on(
-            uri, lines, reader, kind=kind, limit=limit, after=after, as_of=as_of
+            uri, lines, reader, LinkPick(kind, domain), limit=limit, after=after, as_of=as_of
         )
         return PastPage(answer, past.kept()._replace(since=history.kept_since))
 

@@ -11,6 +11,7 @@ import itertools
 from bisect import insort
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import msgspec
 
@@ -32,13 +33,16 @@ from webtable.links.schema import page_row, uri_of, url_of
 from webtable.pages.asking.results import QueryCost, ResultPage, bounded, wrong_cursor
 from webtable.pages.keys import is_under, reversed_host
 from webtable.pages.storing.cells import encode_time
+from webtable.pages.urls import typed_site
 from webtable.store.scan import Scan
+from webtable.values import Value
 
 __all__ = [
     "ANCHOR_SOURCES",
     "Anchor",
     "DomainPages",
     "LinkFrom",
+    "LinkPick",
     "LinkQueries",
     "LinkTo",
     "Ranked",
@@ -50,14 +54,14 @@ ANCHOR_SOURCES = 200
 milliseconds."""
 
 
-class Ranked(msgspec.Struct, frozen=True):
+class Ranked(Value, msgspec.Struct, frozen=True):
     """A page, and how many others link to it."""
 
     url: str
     inlinks: int
 
 
-class LinkTo(msgspec.Struct, frozen=True):
+class LinkTo(Value, msgspec.Struct, frozen=True):
     """A link to a page. The two times are those of captures of the source that had such a link."""
 
     source: str
@@ -68,7 +72,7 @@ class LinkTo(msgspec.Struct, frozen=True):
     last_seen: str | None
 
 
-class LinkFrom(msgspec.Struct, frozen=True):
+class LinkFrom(Value, msgspec.Struct, frozen=True):
     """A link on a page. The status is that of the target's newest capture; None: it has none."""
 
     target: str
@@ -78,18 +82,25 @@ class LinkFrom(msgspec.Struct, frozen=True):
     status: int | None
 
 
-class DomainPages(msgspec.Struct, frozen=True):
+class DomainPages(Value, msgspec.Struct, frozen=True):
     """A domain, and how many of its pages are crawled or linked to."""
 
     domain: str
     pages: int
 
 
-class Anchor(msgspec.Struct, frozen=True):
+class Anchor(Value, msgspec.Struct, frozen=True):
     """Words, and how many pages use them to link to a page."""
 
     anchor: str
     pages: int
+
+
+class LinkPick(NamedTuple):
+    """Which links on a page are wanted: of a kind, and to a domain; an empty domain: to all."""
+
+    kind: Kind = "all"
+    domain: str = ""
 
 
 class LinkQueries:
@@ -200,7 +211,13 @@ class LinkQueries:
     # Links
 
     def inlinks(
-        self, url: str, *, kind: Kind = "all", limit: int = 20, after: str | None = None
+        self,
+        url: str,
+        *,
+        kind: Kind = "all",
+        domain: str = "",
+        limit: int = 20,
+        after: str | None = None,
     ) -> ResultPage[LinkTo]:
         """Returns the links to a page, by source; several of one source stand side by side.
 
@@ -214,7 +231,7 @@ class LinkQueries:
         start, shown = link_place(after)
 
         def found() -> Iterator[tuple[str, LinkTo]]:
-            sources = reader.sources(uri, start=start, kind=kind, most=limit + 1)
+            sources = reader.sources(uri, start=start, kind=kind, domain=domain, most=limit + 1)
             for batch in batches(sources, limit + 1):
                 for source, times in zip(batch, _times(past, url, batch), strict=True):
                     is_internal = self._index.domains.are_one(uri, source.uri)
@@ -229,7 +246,13 @@ class LinkQueries:
         return bounded(found(), limit, cost)
 
     def outlinks(
-        self, url: str, *, kind: Kind = "all", limit: int = 20, after: str | None = None
+        self,
+        url: str,
+        *,
+        kind: Kind = "all",
+        domain: str = "",
+        limit: int = 20,
+        after: str | None = None,
     ) -> ResultPage[LinkFrom]:
         """Returns the links on a page, in its order, those to one target side by side.
 
@@ -242,31 +265,37 @@ class LinkQueries:
         row = self._index.table.get(page_row(uri), (schema.CUR,))
         cost.entries += 1
         lines = lines_of(b"" if row is None else row.value(schema.CUR) or b"")
-        return self.links_on(uri, lines, reader, kind=kind, limit=limit, after=after)
+        wanted = LinkPick(kind, domain)
+        return self.links_on(uri, lines, reader, wanted, limit=limit, after=after)
 
     def links_on(
         self,
         uri: bytes,
         lines: Iterator[str],
         reader: LinkReader,
+        picked: LinkPick,
         *,
-        kind: Kind,
         limit: int,
         after: str | None,
         as_of: int | None = None,
     ) -> ResultPage[LinkFrom]:
-        """Makes an answer of the lines that the links on a page are.
+        """Returns the links on a page, given as the lines that are stored of them.
 
         Args:
             as_of: show the statuses that the targets had then.
         """
         begin = 0 if after is None else number_of(parts_of(after, 1)[0]) + 1
         past = Past(self._index.pages, reader.cost)
+        site = typed_site(picked.domain) if picked.domain else None
 
         def wanted() -> Iterator[tuple[int, list[str]]]:
             for number, line in enumerate(lines):
                 fields = line.split("\t")
-                if number >= begin and reader.is_kind(uri, uri_of(fields[0]), kind):
+                if (
+                    number >= begin
+                    and reader.is_kind(uri, uri_of(fields[0]), picked.kind)
+                    and (site is None or site.has(fields[0]))
+                ):
                     yield number, fields
 
         def found() -> Iterator[tuple[str, LinkFrom]]:

@@ -9,16 +9,16 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
 
-from webtable.errors import InvalidUrl
 from webtable.links.asking.suggest import check_known
 from webtable.links.asking.wide_rows import Kind, LinkReader, Source
 from webtable.links.index import LinkIndex
 from webtable.links.schema import uri_of, url_of
 from webtable.pages.asking.queries import PageQueries
-from webtable.pages.asking.results import QueryCost, ResultPage, bounded, wrong_cursor
+from webtable.pages.asking.results import QueryCost, ResultPage, bounded
 from webtable.pages.columns import REDIRECT, STATUS
 from webtable.pages.page import Page
-from webtable.pages.urls import canonical_url
+from webtable.pages.urls import typed_site
+from webtable.values import Value
 
 __all__ = [
     "MAX_HOPS",
@@ -45,7 +45,7 @@ _SHOWN_LINKS = 5
 _AT_ONCE = 256
 
 
-class ThroughLink(msgspec.Struct, frozen=True):
+class ThroughLink(Value, msgspec.Struct, frozen=True):
     """A link that goes through a redirect."""
 
     source: str
@@ -54,7 +54,7 @@ class ThroughLink(msgspec.Struct, frozen=True):
     internal: bool
 
 
-class Redirect(msgspec.Struct, frozen=True):
+class Redirect(Value, msgspec.Struct, frozen=True):
     """A page that leads elsewhere.
 
     Attributes:
@@ -82,7 +82,7 @@ class Redirect(msgspec.Struct, frozen=True):
         return self.links[0].source if self.links else ""
 
 
-class Resolved(msgspec.Struct, frozen=True):
+class Resolved(Value, msgspec.Struct, frozen=True):
     """How many pages link to one, counted through redirects of at most `RESOLVED_HOPS` hops.
 
     Attributes:
@@ -107,10 +107,15 @@ class _Hop(msgspec.Struct, frozen=True):
 
 
 def redirects(
-    index: LinkIndex, *, kind: Kind = "all", limit: int = 20, after: str | None = None
+    index: LinkIndex,
+    *,
+    domain: str = "",
+    kind: Kind = "all",
+    limit: int = 20,
+    after: str | None = None,
 ) -> ResultPage[Redirect]:
-    """Returns the pages that lead elsewhere, by status, with where to and the links to them."""
-    asked = PageQueries(index.pages).redirects(limit=limit, after=after)
+    """Returns the pages that redirect, by status, with where to and the links to them."""
+    asked = PageQueries(index.pages).redirects(domain=domain, limit=limit, after=after)
     reader = LinkReader(index, asked.cost)
     items = _described(index, asked.items, reader, kind)
     return ResultPage(items, asked.next, asked.cost)
@@ -120,6 +125,7 @@ def resolved(
     index: LinkIndex,
     url: str,
     *,
+    domain: str = "",
     kind: Kind = "all",
     limit: int = 20,
     after: str | None = None,
@@ -128,10 +134,7 @@ def resolved(
 
     Raises:
         NotFound: the page is not known.
-        InvalidRequest: `after` is no cursor of this question.
     """
-    if after is not None and not _is_url(after):
-        raise wrong_cursor(after)
     cost = QueryCost(index="webtable_status_idx", is_scan=True)
     reader = LinkReader(index, cost)
     uri = check_known(index, url, reader)
@@ -142,17 +145,15 @@ def resolved(
     merged = heapq.merge(*streams, key=_source)
     total = sum(1 for _ in itertools.groupby(merged, key=_source))
     direct = reader.count(uri, kind)
-    behind = [each for each in leading if after is None or each > after]
+    site = typed_site(domain) if domain else None
+    behind = [
+        each
+        for each in leading
+        if (after is None or each > after) and (site is None or site.has(each))
+    ]
     answer = bounded(((each, known[each]) for each in behind), limit, cost)
     items = _described(index, answer.items, reader, kind)
     return Resolved(url, direct, len(leading), total), ResultPage(items, answer.next, cost)
-
-
-def _is_url(text: str) -> bool:
-    try:
-        return canonical_url(text) == text
-    except InvalidUrl:
-        return False
 
 
 def _source(source: Source) -> bytes:

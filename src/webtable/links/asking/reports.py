@@ -15,28 +15,39 @@ import msgspec
 from webtable.links import schema
 from webtable.links.asking.cursors import check_uri, cursor_of, number_of, parts_of
 from webtable.links.asking.page_history import Past
-from webtable.links.asking.wide_rows import Kind, LinkReader, batches, lines_of
+from webtable.links.asking.suggest import check_domain
+from webtable.links.asking.wide_rows import (
+    Kind,
+    LinkReader,
+    batches,
+    host_ranges,
+    lines_of,
+)
 from webtable.links.index import LinkIndex
 from webtable.links.schema import page_row, uri_of, url_of
 from webtable.pages.asking.queries import PageQueries
 from webtable.pages.asking.results import QueryCost, ResultPage, bounded, wrong_cursor
 from webtable.pages.columns import METADATA_FAMILY
+from webtable.pages.keys import is_under, reversed_host
 from webtable.pages.page import Page, page_of
 from webtable.pages.storing.cells import encode_time
 from webtable.pages.storing.history import CaptureNote
+from webtable.pages.urls import typed_site
+from webtable.store.model import Row
 from webtable.store.scan import Scan
+from webtable.values import Value
 
 __all__ = ["BrokenLink", "LinkReports", "linking_pages"]
 
 _ERROR = 400
 _HTML = ("text/html", "application/xhtml+xml")
-_ORPHANS = b"t:%b:" % schema.rank_of_count(0)
+_UNLINKED = b"%b:" % schema.rank_of_count(0)
 _FEW, _MANY = 8, 256
 _AT_ONCE = 32
 _STATUS_ENTRY = re.compile(rb"\d{3}_.")
 
 
-class BrokenLink(msgspec.Struct, frozen=True):
+class BrokenLink(Value, msgspec.Struct, frozen=True):
     """A link to a page that answers with an error, and since when it does."""
 
     target: str
@@ -65,7 +76,12 @@ class LinkReports:
     # Broken links
 
     def broken(
-        self, *, kind: Kind = "all", limit: int = 20, after: str | None = None
+        self,
+        *,
+        domain: str = "",
+        kind: Kind = "all",
+        limit: int = 20,
+        after: str | None = None,
     ) -> ResultPage[BrokenLink]:
         """Returns the links to pages that answer with a status from 400 on, by status and page."""
         cost = QueryCost(index="webtable_status_idx")
@@ -78,7 +94,7 @@ class LinkReports:
             place = _Place(page, check_uri(source), number_of(number))
 
         def found() -> Iterator[tuple[str, BrokenLink]]:
-            for key, page in self._errors(place.page, cost):
+            for key, page in self._errors(place.page, domain, cost):
                 start = place.source if key == place.page else b""
                 uri, since = uri_of(page.url), ""
                 for source in reader.sources(uri, start=start, kind=kind, most=limit + 1):
@@ -96,7 +112,7 @@ class LinkReports:
 
         return bounded(found(), limit, cost)
 
-    def _errors(self, start: bytes, cost: QueryCost) -> Iterator[tuple[bytes, Page]]:
+    def _errors(self, start: bytes, domain: str, cost: QueryCost) -> Iterator[tuple[bytes, Page]]:
         """Yields the pages that answer with errors, with their keys in the index, from one on."""
         pages = self._index.pages
         if start:
@@ -108,7 +124,7 @@ class LinkReports:
         asked, after = PageQueries(pages), start.decode("latin-1") if start else None
         size = _FEW
         while True:
-            answer = asked.errors(limit=size, after=after)
+            answer = asked.errors(domain=domain, limit=size, after=after)
             size = min(size * 2, _MANY)
             cost.entries += answer.cost.entries
             cost.rows += answer.cost.rows
@@ -121,7 +137,12 @@ class LinkReports:
     # Pages that nothing leads to, or that lead nowhere
 
     def orphans(
-        self, *, kind: Kind = "all", limit: int = 20, after: str | None = None
+        self,
+        *,
+        domain: str = "",
+        kind: Kind = "all",
+        limit: int = 20,
+        after: str | None = None,
     ) -> ResultPage[Page]:
         """Returns the good HTML pages that no page links to, in the order of their URIs.
 
@@ -129,41 +150,75 @@ class LinkReports:
         """
         cost = QueryCost(index=schema.TOP_RANKS if kind == "all" else "")
         cost.is_scan = kind != "all"
-        uris = self._unlinked(kind, _behind(after), cost)
+        if kind == "all":
+            uris = self._unlinked(domain, _behind(after), cost)
+        else:
+            uris = self._unlinked_by(kind, domain, _behind(after), cost)
         return self._good_pages(uris, limit, cost)
 
-    def _unlinked(self, kind: Kind, start: bytes, cost: QueryCost) -> Iterator[bytes]:
-        if kind == "all":
-            scan = Scan(prefix=_ORPHANS, start=_ORPHANS + start, batch_rows=_AT_ONCE)
-            for hit in self._index.rows.find(schema.TOP_RANKS, scan):
-                cost.entries += 2
+    def _unlinked(self, domain: str, start: bytes, cost: QueryCost) -> Iterator[bytes]:
+        """Yields the URIs without inlinks, which the ranks know."""
+        name, prefix, host = schema.TOP_RANKS, b"t:", ""
+        if domain:
+            host, registered = check_domain(self._index, domain)
+            name, prefix = schema.DOMAIN_RANKS, b"d:%b:" % registered
+        unlinked = prefix + _UNLINKED
+        scan = Scan(prefix=unlinked, start=unlinked + start, batch_rows=_AT_ONCE)
+        for hit in self._index.rows.find(name, scan):
+            cost.entries += 2
+            if not host or is_under(url_of(hit.row[2:]), host):
                 yield hit.row[2:]
-            return
+
+    def _unlinked_by(
+        self, kind: Kind, domain: str, start: bytes, cost: QueryCost
+    ) -> Iterator[bytes]:
         reader = LinkReader(self._index, cost)
-        scan = Scan(start=page_row(start), stop=b"p;", columns=(schema.AT,))
-        for row in self._index.table.scan(scan):
-            cost.entries += 1
-            uri = row.key[2:]
-            if not reader.has_source(uri, kind):
-                yield uri
+        for row in self._page_rows(domain, start, schema.AT, cost):
+            if not reader.has_source(row.key[2:], kind):
+                yield row.key[2:]
+
+    def _page_rows(
+        self, domain: str, start: bytes, column: bytes, cost: QueryCost
+    ) -> Iterator[Row]:
+        """Yields the rows of all pages, or of those of a domain, from a URI on."""
+        ranges, site = [(b"", b"")], None
+        if domain:
+            site = typed_site(domain)
+            ranges = host_ranges(reversed_host(site.host).encode())
+        for low, high in ranges:
+            if high and start >= high:
+                continue
+            stop = page_row(high) if high else b"p;"
+            scan = Scan(start=page_row(max(low, start)), stop=stop, columns=(column,))
+            for row in self._index.table.scan(scan):
+                cost.entries += 1
+                if site is None or site.has(url_of(row.key[2:])):
+                    yield row
 
     def dead_ends(
-        self, *, kind: Kind = "all", limit: int = 20, after: str | None = None
+        self,
+        *,
+        domain: str = "",
+        kind: Kind = "all",
+        limit: int = 20,
+        after: str | None = None,
     ) -> ResultPage[Page]:
         """Returns the good HTML pages without links.
 
         With a kind of links: those without such links; looks at every page.
         """
         if kind == "all":
-            return PageQueries(self._index.pages).dead_ends(limit=limit, after=after)
+            return PageQueries(self._index.pages).dead_ends(domain=domain, limit=limit, after=after)
         cost = QueryCost(is_scan=True)
-        return self._good_pages(self._leading_nowhere(kind, _behind(after), cost), limit, cost)
+        return self._good_pages(
+            self._leading_nowhere(kind, domain, _behind(after), cost), limit, cost
+        )
 
-    def _leading_nowhere(self, kind: Kind, start: bytes, cost: QueryCost) -> Iterator[bytes]:
+    def _leading_nowhere(
+        self, kind: Kind, domain: str, start: bytes, cost: QueryCost
+    ) -> Iterator[bytes]:
         reader = LinkReader(self._index, cost)
-        scan = Scan(start=page_row(start), stop=b"p;", columns=(schema.CUR,))
-        for row in self._index.table.scan(scan):
-            cost.entries += 1
+        for row in self._page_rows(domain, start, schema.CUR, cost):
             uri = row.key[2:]
             lines = lines_of(row.value(schema.CUR) or b"")
             targets = (uri_of(line.partition("\t")[0]) for line in lines)

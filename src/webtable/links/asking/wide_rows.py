@@ -16,9 +16,10 @@ from webtable.errors import CorruptData
 from webtable.links import schema
 from webtable.links.cells import GONE, Words, decode_inlink
 from webtable.links.index import LinkIndex
-from webtable.links.schema import shard_row
+from webtable.links.schema import shard_row, url_of
 from webtable.pages.asking.results import QueryCost
 from webtable.pages.keys import reversed_host
+from webtable.pages.urls import typed_site
 from webtable.store.filtering.filters import (
     ColumnPaginationFilter,
     ColumnRangeFilter,
@@ -28,7 +29,7 @@ from webtable.store.filtering.filters import (
 from webtable.store.model import RawCell
 from webtable.store.scan import Get
 
-__all__ = ["Kind", "LinkReader", "Source", "batches", "growing_batches", "lines_of"]
+__all__ = ["Kind", "LinkReader", "Source", "batches", "growing_batches", "host_ranges", "lines_of"]
 
 Kind: TypeAlias = Literal["all", "internal", "external"]
 """Which links: all, those from pages of the same domain, or those from others."""
@@ -50,7 +51,7 @@ class Source(NamedTuple):
 
 
 class LinkReader:
-    """Reads the link index for one question, and notes in `cost` what that has cost."""
+    """Reads the link index for one query, and notes in `cost` what that has cost."""
 
     def __init__(self, index: LinkIndex, cost: QueryCost) -> None:
         self._index = index
@@ -62,6 +63,7 @@ class LinkReader:
         *,
         start: bytes = b"",
         kind: Kind = "all",
+        domain: str = "",
         with_gone: bool = False,
         most: int | None = None,
     ) -> Iterator[Source]:
@@ -69,16 +71,23 @@ class LinkReader:
 
         Args:
             start: only those from this one on.
+            domain: only those of it.
             with_gone: also those that did once.
             most: how many are wanted, about; more are read at a time only if it is not enough.
         """
-        for low, high in self._ranges(uri, kind):
+        site = typed_site(domain) if domain else None
+        ranges = self._ranges(uri, kind)
+        if site is not None:
+            ranges = _overlaps(ranges, host_ranges(reversed_host(site.host).encode()))
+        for low, high in ranges:
             if high and start >= high:
                 continue
             for column, _, value, _ in self._cells(
                 (b"p:", uri, schema.INLINK), max(low, start), high, most
             ):
                 source = column[len(schema.INLINK) :]
+                if site is not None and not site.has(url_of(source)):
+                    continue
                 if value == GONE:
                     if with_gone and self.is_kind(uri, source, kind):
                         yield Source(source, False, ())
@@ -174,10 +183,7 @@ class LinkReader:
         domain = self._index.domains.of(uri)
         if kind == "all" or (kind == "external" and self._is_suffix(domain)):
             return [(b"", b"")]
-        # What may follow a domain: a host under it, the path; and a port or http. Between them lie
-        # the digits, which are of neighbours.
-        hosts = domain + b".", domain + b"0"
-        ports = domain + b":", domain + b";"
+        hosts, ports = host_ranges(domain)
         if kind == "internal":
             return [hosts, ports]
         return [(b"", hosts[0]), (hosts[1], ports[0]), (ports[1], b"")]
@@ -220,6 +226,25 @@ class LinkReader:
             ]
             low = end[len(family) :] + b"\0"
             size = min(size * 2, _MOST)
+
+
+def host_ranges(host: bytes) -> list[tuple[bytes, bytes]]:
+    """Returns the ranges of URIs that have all pages of a host, given reversed."""
+    # What may follow a host: a host under it, the path; and a port or http. Between them lie the
+    # digits, which are of neighbours.
+    return [(host + b".", host + b"0"), (host + b":", host + b";")]
+
+
+def _overlaps(
+    some: Iterable[tuple[bytes, bytes]], others: Sequence[tuple[bytes, bytes]]
+) -> list[tuple[bytes, bytes]]:
+    """Returns what two lists of ranges have in common; the others have ends."""
+    both = [
+        (max(low, other_low), min(high or other_high, other_high))
+        for low, high in some
+        for other_low, other_high in others
+    ]
+    return sorted((low, high) for low, high in both if low < high)
 
 
 def _piece(size: int, low: bytes, high: bytes) -> Filter:

@@ -36,6 +36,7 @@ from webtable.links.updating.count_rules import HERE
 from webtable.links.updating.embedded import forget_counts
 from webtable.pages.columns import INLINK_COUNT, INLINKS, INLINKS_AT
 from webtable.store.mutation import Durability, Put
+from webtable.values import Value
 
 __all__ = ["RebuildReport", "rebuild"]
 
@@ -45,7 +46,7 @@ _TOLD_EVERY = 1_000
 _GONE_LINE = GONE + b"\n"
 
 
-class RebuildReport(msgspec.Struct):
+class RebuildReport(Value, msgspec.Struct):
     """What a rebuild wrote.
 
     Attributes:

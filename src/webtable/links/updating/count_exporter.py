@@ -25,6 +25,7 @@ from webtable.pages.columns import LINKS
 from webtable.pages.storing.row_history import read_history
 from webtable.store.model import Row
 from webtable.store.mutation import Delete
+from webtable.values import Value
 
 __all__ = ["Drained", "Exporter"]
 
@@ -33,7 +34,7 @@ _PAGES = 250
 _TAKEN = 50
 
 
-class Drained(msgspec.Struct):
+class Drained(Value, msgspec.Struct):
     """What an exporter did: marks and intents that it took, pages whose counts it wrote."""
 
     marks: int = 0

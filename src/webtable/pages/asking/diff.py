@@ -14,13 +14,14 @@ from webtable.pages.page import PageContent
 from webtable.pages.storing.cells import encode_time
 from webtable.pages.storing.history import CaptureNote
 from webtable.pages.table import PageTable
+from webtable.values import Value
 
 __all__ = ["PageDiff", "compare"]
 
 _BETWEEN_TAGS = re.compile(r"(?<=>)\s*(?=<)")
 
 
-class PageDiff(msgspec.Struct):
+class PageDiff(Value, msgspec.Struct):
     """What changed from one version of a page to another.
 
     Attributes:

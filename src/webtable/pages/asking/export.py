@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import codecs
 import email.utils
 import http
 import json
 from collections.abc import Iterable, Iterator
-from typing import BinaryIO, Literal, TextIO, TypeAlias
+from typing import BinaryIO, Literal, TextIO, TypeAlias, cast
 
 import msgspec
 
+from webtable.errors import InvalidRequest
 from webtable.pages.columns import URL
 from webtable.pages.formats.payload_digests import checked, named_digest
 from webtable.pages.formats.warc_writer import CrawlWriter, Response
@@ -20,12 +22,14 @@ from webtable.pages.storing.cells import encode_time
 from webtable.pages.storing.history import CaptureNote
 from webtable.pages.table import PageTable
 from webtable.pages.urls import split_url
+from webtable.values import Value
 
 __all__ = [
     "FORMS",
     "ExportReport",
     "Form",
     "all_urls",
+    "export",
     "export_cdxj",
     "export_jsonl",
     "export_warc",
@@ -35,7 +39,7 @@ Form: TypeAlias = Literal["warc", "jsonl", "cdxj"]
 FORMS: tuple[Form, ...] = ("warc", "jsonl", "cdxj")
 
 
-class ExportReport(msgspec.Struct):
+class ExportReport(Value, msgspec.Struct):
     """What was written; `bodiless` counts captures whose body is not stored any more, or never was.
 
     They are not in a WARC file, but for revisits, which have none.
@@ -52,6 +56,25 @@ def all_urls(pages: PageTable) -> Iterator[str]:
     for row in pages.rows.table.scan(columns=(URL,)):
         if url := row.value(URL):
             yield url.decode()
+
+
+def export(
+    pages: PageTable, urls: Iterable[str], out: BinaryIO, form: Form = "warc"
+) -> ExportReport:
+    """Writes pages in one of the forms.
+
+    Raises:
+        InvalidRequest: there is no such form.
+    """
+    if form not in FORMS:
+        raise InvalidRequest(
+            f"'{form}' is not a form of exports", hint=f"use one of {', '.join(FORMS)}"
+        )
+    if form == "warc":
+        return export_warc(pages, urls, out)
+    # Not a TextIOWrapper: after a write that failed, that would fail and close the file once more.
+    text = cast("TextIO", codecs.getwriter("utf-8")(out))
+    return (export_jsonl if form == "jsonl" else export_cdxj)(pages, urls, text)
 
 
 def export_warc(pages: PageTable, urls: Iterable[str], out: BinaryIO) -> ExportReport:

@@ -1,27 +1,39 @@
-"""Answers to questions: bounded, to be gone on from, and saying what they have cost."""
+"""What queries return: pages of results, and lists that read on by themselves.
+
+A query reads a page of results: bounded, with the place where it goes on and what it has cost.
+`Results` is the list that programs see. It makes that place a cursor: an opaque text that only
+the same query accepts.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Generic, TypeVar
+import base64
+import binascii
+import hashlib
+from collections.abc import Iterator, Mapping
+from typing import Generic, Protocol, TypeVar
 
 import msgspec
 
 from webtable.errors import InvalidRequest
+from webtable.values import Value
 
-__all__ = ["QueryCost", "ResultPage", "after_key", "bounded", "wrong_cursor"]
+__all__ = ["Fetch", "QueryCost", "ResultPage", "Results", "after_key", "bounded", "wrong_cursor"]
 
 T = TypeVar("T")
 
+_SEAL_BYTES = 6
+_FIRST_PAGE, _LARGEST_PAGE = 100, 5_000
 
-class QueryCost(msgspec.Struct):
-    """What an answer has cost.
+
+class QueryCost(Value, msgspec.Struct):
+    """What a query has cost.
 
     Attributes:
         index: the index that was read; empty where the pages themselves were.
         entries: entries of the index that were read.
         rows: rows of pages that were read.
-        is_scan: whether pages were read that the answer does not show because there is no index.
+        is_scan: whether pages were read that the results do not show, because there is no index.
         is_whole_index: whether all of the index was read, because it is of an earlier format.
         is_by_day: whether all pages of a day were read to put them in order, because the index is
             of an earlier format and knows days only.
@@ -34,61 +46,173 @@ class QueryCost(msgspec.Struct):
     is_whole_index: bool = False
     is_by_day: bool = False
 
+    def add(self, other: QueryCost) -> None:
+        """Adds what the next page has cost."""
+        self.index = self.index or other.index
+        self.entries += other.entries
+        self.rows += other.rows
+        self.is_scan |= other.is_scan
+        self.is_whole_index |= other.is_whole_index
+        self.is_by_day |= other.is_by_day
+
 
 class ResultPage(msgspec.Struct, Generic[T]):
-    """Some items, and how to go on.
+    """Some results, and where the list goes on.
 
     Attributes:
         items: at most as many as were asked for.
-        next: what to give as `after` for those that follow; None where there are none.
+        next: where the results behind these begin; None where there are none.
+        about: what else is known of the whole list, such as how far back it reaches.
     """
 
     items: list[T]
     next: str | None
     cost: QueryCost
+    about: Mapping[str, object] = {}
 
     @property
     def is_truncated(self) -> bool:
-        """Whether there is more; exact."""
+        """Whether more results follow; exact."""
         return self.next is not None
 
 
-def after_key(cursor: str | None) -> bytes:
-    """Returns the first key behind a cursor.
+class Fetch(Protocol[T]):
+    """Reads one page of results behind a place."""
+
+    def __call__(self, *, limit: int, after: str | None) -> ResultPage[T]:
+        """Returns at most `limit` results."""
+
+
+class Results(Generic[T]):
+    """A list of results. Iterating reads it page by page, so it may be longer than memory.
+
+    Nothing is read before it is needed. Each iteration begins anew, and shows what is stored then.
+
+    Args:
+        query: the query with its arguments, as a text; cursors belong to it.
+        limit: how many results there are at most; None: all.
+        cursor: the `cursor` of earlier results of the same query, to go on behind them.
 
     Raises:
-        InvalidRequest: it has characters that no cursor has.
+        InvalidRequest: the limit is less than 1, or the cursor is not one of this query.
     """
-    try:
-        return b"" if cursor is None else cursor.encode("latin-1") + b"\0"
-    except UnicodeEncodeError as exc:
-        raise wrong_cursor(cursor or "") from exc
+
+    def __init__(
+        self, query: str, fetch: Fetch[T], *, limit: int | None = None, cursor: str | None = None
+    ) -> None:
+        _check_limit(limit)
+        self._query = query
+        self._fetch = fetch
+        self._limit = limit
+        self._after = None if cursor is None else _unsealed(query, cursor)
+        self._first: ResultPage[T] | None = None
+        self.explain = QueryCost()
+        """What has been read so far."""
+        self.about: dict[str, object] = {}
+        """What is known of the list besides its results, such as how far back it reaches."""
+
+    def __iter__(self) -> Iterator[T]:
+        """Reads all results up to the limit, page by page."""
+        left, size, after = self._limit, _FIRST_PAGE, self._after
+        while left is None or left > 0:
+            page = self._read(size if left is None else min(left, size), after)
+            yield from page.items
+            if page.next is None:
+                return
+            after = page.next
+            left = None if left is None else left - len(page.items)
+            # Some queries begin from the start for each page.
+            size = min(size * 2, _LARGEST_PAGE)
+
+    def page(self) -> ResultPage[T]:
+        """Returns the results up to the limit in one piece, or the first 100 where there is none.
+
+        They are read once, at the first call.
+        """
+        if self._first is None:
+            found = self._read(self._limit or _FIRST_PAGE, self._after)
+            sealed = None if found.next is None else _sealed(self._query, found.next)
+            self._first = ResultPage(found.items, sealed, found.cost, found.about)
+        return self._first
+
+    @property
+    def cursor(self) -> str | None:
+        """Where the list goes on behind `page()`; None where nothing follows."""
+        return self.page().next
+
+    def to_dicts(self) -> list[dict[str, object]]:
+        """Returns all results up to the limit as dicts: the rows of a data frame."""
+        return [msgspec.to_builtins(item) for item in self]
+
+    def _read(self, limit: int, after: str | None) -> ResultPage[T]:
+        page = self._fetch(limit=limit, after=after)
+        self.explain.add(page.cost)
+        omitted = self.about.get("not_kept")
+        self.about = dict(page.about)
+        if isinstance(omitted, int):  # counted page by page
+            self.about["not_kept"] = omitted + int(str(page.about.get("not_kept", 0)))
+        return page
+
+    def __repr__(self) -> str:
+        return f"<Results of {self._query}>"
+
+
+def after_key(after: str | None) -> bytes:
+    """Returns the first key behind a place that is a key."""
+    return b"" if after is None else after.encode("latin-1") + b"\0"
 
 
 def wrong_cursor(cursor: str) -> InvalidRequest:
-    """Returns the error for a cursor that no answer to the question has given."""
+    """Returns the error for a cursor that no results of the query have given."""
     return InvalidRequest(
-        f"{cursor!r:.80} is not a cursor of this question",
-        hint="give --after the value that the answer before printed, for the same question",
+        f"{cursor!r:.80} is not a cursor of this query",
+        hint="give --after (cursor= in Python) the cursor that the same query printed before",
     )
 
 
 def bounded(found: Iterator[tuple[str, T]], limit: int, cost: QueryCost) -> ResultPage[T]:
-    """Takes as many items as are wanted, and looks whether there is one more.
+    """Takes as many results as are wanted, and looks whether there is one more.
 
     Args:
-        found: each item with the cursor that leads behind it.
+        found: each result with the place that is behind it.
 
     Raises:
-        InvalidRequest: the limit is less than one.
+        InvalidRequest: the limit is less than 1.
     """
-    if limit < 1:
-        raise InvalidRequest(f"limit {limit} is less than 1", hint="ask for at least one")
+    _check_limit(limit)
     items: list[T] = []
     last = ""
-    for cursor, item in found:
+    for place, item in found:
         if len(items) == limit:
             return ResultPage(items, last, cost)
         items.append(item)
-        last = cursor
+        last = place
     return ResultPage(items, None, cost)
+
+
+def _check_limit(limit: int | None) -> None:
+    if limit is not None and limit < 1:
+        raise InvalidRequest(f"limit {limit} is less than 1", hint="ask for at least one")
+
+
+def _sealed(query: str, place: str) -> str:
+    """Returns the cursor of a place: the place, and a hash that only this query accepts."""
+    at = place.encode("latin-1")
+    return base64.urlsafe_b64encode(_seal(query, at) + at).decode().rstrip("=")
+
+
+def _unsealed(query: str, cursor: str) -> str:
+    try:
+        text = cursor.encode("ascii")
+        sealed = base64.b64decode(text + b"=" * (-len(text) % 4), b"-_", validate=True)
+    except (UnicodeEncodeError, binascii.Error) as exc:
+        raise wrong_cursor(cursor) from exc
+    seal, at = sealed[:_SEAL_BYTES], sealed[_SEAL_BYTES:]
+    if seal != _seal(query, at):
+        raise wrong_cursor(cursor)
+    return at.decode("latin-1")
+
+
+def _seal(query: str, at: bytes) -> bytes:
+    text = query.encode("utf-8", "surrogatepass") + b"\0" + at
+    return hashlib.blake2b(text, digest_size=_SEAL_BYTES).digest()

@@ -16,9 +16,9 @@ from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
-from webtable.errors import WebTableError
+from webtable.errors import CorruptData, IncompleteLoad, WebTableError
 from webtable.pages import schema
-from webtable.pages.captures import Position, Skipped
+from webtable.pages.captures import EXPECTED_REASONS, Position, Skipped
 from webtable.pages.loading import batches
 from webtable.pages.loading.batches import Batch, Repeated
 from webtable.pages.loading.distinct_count import Distinct
@@ -28,6 +28,7 @@ from webtable.pages.page import NewCapture, Outcome
 from webtable.pages.schema import SETTINGS_TABLE
 from webtable.pages.table import PageTable
 from webtable.store.mutation import Mutation
+from webtable.values import Value
 
 __all__ = ["UNREAD_REASONS", "LoadReport", "Loader"]
 
@@ -37,12 +38,14 @@ UNREAD_REASONS = frozenset(
 """Why a part of a file could not be read; other reasons are about what a record says."""
 _RARELY = 100_000
 _MANY_KNOWN = 0.25
+_SHOWN_FILES = 5
 
 
-class LoadReport(msgspec.Struct):
+class LoadReport(Value, msgspec.Struct):
     """What a load did.
 
     Attributes:
+        files: how many were to be loaded.
         records: everything that the files held.
         captures: those that were stored, or were there already; the outcomes add up to it.
         hidden: of those, the ones that no read shows: their rows were deleted by hand on a cluster.
@@ -56,6 +59,7 @@ class LoadReport(msgspec.Struct):
         unread: files that were, but of which some parts could not be read; how many, by reason.
     """
 
+    files: int = 0
     records: int = 0
     captures: int = 0
     new: int = 0
@@ -78,6 +82,39 @@ class LoadReport(msgspec.Struct):
     def is_complete(self) -> bool:
         """Whether all of every file was read."""
         return not self.failed and not self.unread
+
+    def check(self) -> None:
+        """Makes sure that everything was read and is stored, and can be read.
+
+        Raises:
+            IncompleteLoad: a part of a file was not read, or the store rejected a page. It names
+                them, and what to do. Everything else is stored.
+            CorruptData: captures are hidden behind delete markers made by hand.
+        """
+        if incomplete := self.failed.keys() | self.unread.keys():
+            shown = ", ".join(f"'{path}'" for path in sorted(incomplete)[:_SHOWN_FILES])
+            more = ", …" if len(incomplete) > _SHOWN_FILES else ""
+            raise IncompleteLoad(
+                f"{len(incomplete):,} of {self.files:,} files were not read completely: "
+                f"{shown}{more}",
+                hint="what was read is stored; repair or fetch these files again, and load them"
+                " again",
+            )
+        if rejected := self.skipped["refused"]:
+            raise IncompleteLoad(
+                f"the store rejected {rejected:,} pages",
+                hint="the others are stored; see --skipped-to for the reason of each",
+            )
+        if not self.captures and set(self.skipped) - EXPECTED_REASONS:
+            raise IncompleteLoad(
+                "no record could be stored", hint="see --skipped-to for the reason of each"
+            )
+        if self.hidden:
+            raise CorruptData(
+                f"{self.hidden:,} captures are stored and stay hidden, because the rows of their"
+                " pages were deleted by hand",
+                hint=f"run `webtable compact {schema.TABLE}`, then load again",
+            )
 
     def took(self, seconds: float) -> None:
         """Notes how long it took so far."""
@@ -105,7 +142,7 @@ class Loader:
         self._pages = pages
         self._workers = workers
         self._on_skipped = on_skipped or (lambda _: None)
-        self._on_progress = on_progress or (lambda _, __: None)
+        self.on_progress = on_progress or (lambda _, __: None)
         self._settings = pages.store.table(SETTINGS_TABLE)
         family = pages.store.describe_table(schema.TABLE).family(schema.CONTENT)
         self._ttl = None if family is None else family.ttl_seconds
@@ -135,6 +172,7 @@ class Loader:
     def _load(self, paths: Sequence[str]) -> LoadReport:
         began = time.monotonic()
         report, hook = self.report, self._pages.hook
+        report.files = len(paths)
         tasks = [
             task_of(path, self._positions.start_of(path), batches.BATCH_CAPTURES) for path in paths
         ]
@@ -157,7 +195,7 @@ class Loader:
                 hook.settle(is_last=False)
             report.pages = len(self._seen)
             report.took(time.monotonic() - began)
-            self._on_progress(batch.path, batch.after)
+            self.on_progress(batch.path, batch.after)
 
     # Batches
 

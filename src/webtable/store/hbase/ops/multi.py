@@ -399,12 +399,13 @@ class Multi:
                         self._refused.add(each.index)
                     continue
                 row, at = result_row(each.result, answer.frame, at)
-                has_value = row is not None or not has_nonce(self._entries[each.index])
-                is_resend = each.index in self._lost
-                if not has_value and not is_resend:
-                    raise ValueError("an increment or append without its new value")
-                # The value that a server gives for a resend may be gone, or an older one.
-                rows[each.index] = None if is_resend else row
+                if has_nonce(self._entries[each.index]):
+                    if each.index in self._lost:
+                        # The value that a server gives for a resend may be gone, or an older one.
+                        row = None
+                    elif row is None:
+                        raise ValueError("an increment or append without its new value")
+                rows[each.index] = row
         return rows, failures
 
     def _try_again(self) -> list[int]:

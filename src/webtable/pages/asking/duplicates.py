@@ -1,0 +1,126 @@
+"""Groups of pages with the same body, read from the index of digests."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from webtable.index.table import Found, Hit
+from webtable.pages.asking.page_index import FEW, IndexQuery, PageIndexReader, SiteRows
+from webtable.pages.asking.results import QueryCost, ResultPage, after_key, bounded
+from webtable.pages.captures import payload_digest
+from webtable.pages.indexes import DIGESTS
+from webtable.pages.keys import KeyRange
+from webtable.pages.page import Page, page_of
+from webtable.pages.table import PageTable
+from webtable.store.scan import Scan
+from webtable.values import Value
+
+__all__ = ["MOST_DUPLICATES", "Duplicates", "duplicates"]
+
+MOST_DUPLICATES = 100
+"""How many pages with the same body are shown of each, unless more are asked for."""
+
+_EMPTY_BODY = f"{payload_digest(b'')}_".encode()
+
+
+class Duplicates(Value, msgspec.Struct):
+    """Pages with the same body.
+
+    Attributes:
+        pages: by row key, as many as were asked for at most.
+        is_truncated: whether there are more.
+    """
+
+    digest: str
+    pages: list[Page]
+    is_truncated: bool = False
+
+
+def duplicates(
+    pages: PageTable, *, domain: str, most: int, limit: int, after: str | None
+) -> ResultPage[Duplicates]:
+    """Returns the groups of pages that have the same body, which is not empty, by digest.
+
+    Reads the entries of these alone. In a store made before it was marked which pages have the
+    same body it reads the whole index, until that is built anew.
+
+    Args:
+        domain: only groups with a page of it; they are shown whole.
+        most: how many pages to show of each group.
+    """
+    cost = QueryCost(index=DIGESTS)
+    start, skip = after_key(after), 0
+    site = SiteRows(pages, domain) if domain else None
+    if pages.rows.index(DIGESTS).is_grouped:
+        pieces = _marked_pieces(pages, start, limit + 1, most + 1, site)
+    else:
+        cost.is_whole_index, skip = True, PageIndexReader(pages).skip
+        pieces = iter([_groups(pages, start, skip, site)])
+    read: list[Found] = []
+
+    def found() -> Iterator[tuple[str, Duplicates]]:
+        for piece in pieces:
+            read.append(pages.rows.check_hits(DIGESTS, piece))
+            yield from _duplicates(read[-1], skip, most)
+
+    results = bounded(found(), limit, cost)
+    cost.entries = sum(checked.counts.entries for checked in read)
+    cost.rows = sum(checked.counts.rows for checked in read)
+    return results
+
+
+def _marked_pieces(
+    pages: PageTable, start: bytes, size: int, most: int, site: SiteRows | None
+) -> Iterator[Iterator[Hit]]:
+    """Yields so many entries of so many marked groups at a time, of those behind a key."""
+    marked = (group for group in pages.rows.marked(DIGESTS, start) if group != _EMPTY_BODY)
+    while groups := list(itertools.islice(marked, size)):
+        if site is not None:
+            groups = _with_site(pages, groups, site)
+        scans = [Scan(prefix=group, batch_rows=FEW) for group in groups]
+        streams = pages.rows.hits_of_many(DIGESTS, scans)
+        each = (itertools.islice(stream, most) for stream in streams)
+        yield itertools.chain.from_iterable(each)
+
+
+def _with_site(pages: PageTable, groups: Sequence[bytes], site: SiteRows) -> list[bytes]:
+    """Returns the groups with an entry of a site; a group may be too large to read all of it."""
+    # The entries of a group are in the order of row keys, so those of a site are in its ranges.
+    scans = [
+        Scan(start=group + low, stop=group + high, batch_rows=1)
+        for group in groups
+        for low, high in site.ranges
+    ]
+    streams = iter(pages.rows.hits_of_many(DIGESTS, scans))
+    return [
+        group
+        for group in groups
+        if sum(next(each, None) is not None for each in itertools.islice(streams, len(site.ranges)))
+    ]
+
+
+def _groups(pages: PageTable, start: bytes, skip: int, site: SiteRows | None) -> Iterator[Hit]:
+    """Yields the entries that share a digest with another one."""
+    bounds = KeyRange(start, b"\xff")
+    hits = PageIndexReader(pages).hits(IndexQuery(DIGESTS, bounds), bounds)
+    for _, group in itertools.groupby(hits, key=lambda hit: hit.key[skip:].partition(b"_")[0]):
+        same = list(group)
+        if len(same) > 1 and (site is None or any(site.may_have(hit.row) for hit in same)):
+            yield from same
+
+
+def _duplicates(checked: Found, skip: int, most: int) -> Iterator[tuple[str, Duplicates]]:
+    """Yields the groups among pages in the order of their digests, with cursors."""
+    pages = (
+        (hit.key[skip:].decode("latin-1"), page_of(hit.row, hit.found.values()))
+        for hit in checked
+        if hit.found is not None
+    )
+    known = ((key, page) for key, page in pages if page is not None and page.size)
+    for digest, group in itertools.groupby(known, key=lambda pair: pair[1].digest):
+        keys, same = zip(*group, strict=True)
+        if len(same) > 1:
+            yield keys[-1], Duplicates(digest, list(same[:most]), len(same) > most)

@@ -1,0 +1,241 @@
+"""Pages in the order of an index: the part of the queries that reads entries.
+
+A query over one site reads the index first and leaves out the entries of other sites. Where these
+are too many, it reads the pages of the site instead and sorts them as the index would: both ways
+give the same pages, the same order and the same cursors.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from webtable.index.table import Hit
+from webtable.pages.asking.results import QueryCost, ResultPage, bounded
+from webtable.pages.columns import METADATA_FAMILY
+from webtable.pages.keys import KeyRange, SaltedKeys
+from webtable.pages.page import Page, page_of
+from webtable.pages.table import PageTable
+from webtable.pages.urls import split_url, typed_site
+from webtable.store.scan import Scan
+
+__all__ = ["FEW", "IndexQuery", "PageIndexReader", "SiteRows", "modified_key"]
+
+FEW = 8
+"""Entries of each salt that are read at once: enough for most queries."""
+_SORTED_AT_ONCE = 1_024
+_SALTS = tuple(b"%02x:" % number for number in range(256))
+_TIME_SIGNS = str.maketrans("T", "_", "-:Z")
+# Between two entries of a site; then its pages are read instead. An entry costs a tenth of a page.
+_MOST_OTHERS = 2_000
+
+
+class SiteRows:
+    """The rows of a site: of a host with its subdomains, and of one port if one is named.
+
+    Raises:
+        InvalidRequest: the text is not a domain.
+    """
+
+    def __init__(self, pages: PageTable, domain: str, *, with_subdomains: bool = True) -> None:
+        self._site = typed_site(domain)
+        self.host = self._site.host
+        self.ranges = pages.keys.host_ranges(self.host, with_subdomains=with_subdomains)
+        self._with_subdomains = with_subdomains
+
+    def may_have(self, row: bytes) -> bool:
+        """Whether a row lies in the ranges of the site; it may be a neighbour's."""
+        return any(low <= row and (not high or row < high) for low, high in self.ranges)
+
+    def has(self, page: Page) -> bool:
+        """Whether a page is one of the site."""
+        is_there = self._site.has(page.url)
+        return is_there and (self._with_subdomains or split_url(page.url).host == self.host)
+
+
+class IndexQuery(NamedTuple):
+    """Which entries of an index a query is about.
+
+    Attributes:
+        bounds: the keys of the entries, without salts.
+        is_wanted: leaves out pages that the index alone does not tell from others.
+        is_reverse: whether the last entry comes first.
+        site: leaves out the pages of other sites.
+    """
+
+    name: str
+    bounds: KeyRange
+    is_wanted: Callable[[Page], bool] | None = None
+    is_reverse: bool = False
+    site: SiteRows | None = None
+
+    def behind(self, after: str | None) -> KeyRange:
+        """Returns the keys of the entries that follow a cursor."""
+        start, stop = self.bounds
+        if after is None:
+            return self.bounds
+        key = after.encode("latin-1")
+        return KeyRange(start, key) if self.is_reverse else KeyRange(key + b"\0", stop)
+
+    def wants(self, page: Page) -> bool:
+        """Whether a page of the entries is one of the results."""
+        if self.site is not None and not self.site.has(page):
+            return False
+        return self.is_wanted is None or self.is_wanted(page)
+
+
+class PageIndexReader:
+    """Reads pages in the order of their indexes."""
+
+    def __init__(self, pages: PageTable) -> None:
+        self._pages = pages
+        self._is_salted = isinstance(pages.keys, SaltedKeys)
+        self.skip = 3 if self._is_salted else 0
+        """Bytes of the salt in front of keys."""
+
+    def read(self, query: IndexQuery, limit: int, after: str | None) -> ResultPage[Page]:
+        """Returns the pages behind a cursor."""
+        if query.site is None:
+            return self._from_index(query, limit, after)
+        others = _Others(query.site)
+        found = self._from_index(query, limit, after, others)
+        # With as many results as were asked for it does not matter what follows.
+        if not others.are_too_many or found.is_truncated:
+            return found
+        return self._from_site(query, query.site, limit, after, found.cost)
+
+    def _from_index(
+        self,
+        query: IndexQuery,
+        limit: int,
+        after: str | None,
+        others: _Others | None = None,
+    ) -> ResultPage[Page]:
+        hits = self.hits(query, query.behind(after))
+        if others is not None:
+            hits = others.left_out(hits)
+        # With nothing to sort out afterwards, no more rows are read than are shown.
+        wanted = max(limit, 0) + 1
+        is_exact = query.is_wanted is None and query.site is None
+        most = Scan(limit=wanted if is_exact else None, batch_rows=wanted)
+        checked = self._pages.rows.check_hits(query.name, hits, scan=most)
+
+        def found() -> Iterator[tuple[str, Page]]:
+            for hit in checked:
+                page = None if hit.found is None else page_of(hit.row, hit.found.values())
+                if page is not None and query.wants(page):
+                    yield hit.key[self.skip :].decode("latin-1"), page
+
+        results = bounded(found(), limit, QueryCost(index=query.name))
+        results.cost.entries = checked.counts.entries + (others.count if others else 0)
+        results.cost.rows = checked.counts.rows
+        return results
+
+    def _from_site(
+        self, query: IndexQuery, site: SiteRows, limit: int, after: str | None, cost: QueryCost
+    ) -> ResultPage[Page]:
+        """Sorts the pages of a site by the entries that they have; keeps no more than are shown."""
+        index = self._pages.rows.index(query.name)
+        start, stop = query.behind(after)
+
+        def entries() -> Iterator[tuple[bytes, Page]]:
+            for low, high in site.ranges:
+                scan = Scan(start=low, stop=high, columns=(METADATA_FAMILY,))
+                for row in self._pages.rows.table.scan(scan):
+                    cost.rows += 1
+                    facts = row.values()
+                    page = page_of(row.key, facts)
+                    if page is not None and query.wants(page):
+                        for entry in index.entries(row.key, facts):
+                            if start <= (key := entry.key[self.skip :]) < stop:
+                                yield key, page
+
+        choose = heapq.nlargest if query.is_reverse else heapq.nsmallest
+        chosen = choose(max(limit, 0) + 1, entries(), key=lambda pair: pair[0])
+        return bounded(((key.decode("latin-1"), page) for key, page in chosen), limit, cost)
+
+    def read_by_day(
+        self, query: IndexQuery, prefix_bytes: int, limit: int, after: str | None
+    ) -> ResultPage[Page]:
+        """Reads an index that knows days only, in the order of times, the newest first.
+
+        Reads all pages of each day that the results touch; keeps no more of them than are shown.
+        """
+        start, stop = query.behind(after)
+        day = slice(self.skip + prefix_bytes, self.skip + prefix_bytes + 8)
+        days = KeyRange(start[: prefix_bytes + 8], stop[: prefix_bytes + 8] + b"`")
+        cost = QueryCost(index=query.name, is_by_day=True)
+
+        def timed(hits: Iterator[Hit]) -> Iterator[tuple[bytes, Page]]:
+            while some := list(itertools.islice(hits, _SORTED_AT_ONCE)):
+                checked = self._pages.rows.check_hits(query.name, iter(some))
+                for hit in checked:
+                    page = None if hit.found is None else page_of(hit.row, hit.found.values())
+                    if page is not None and query.wants(page):
+                        key = start[:prefix_bytes] + modified_key(page) + b"_" + hit.row
+                        if start <= key < stop:
+                            yield key, page
+                cost.entries += checked.counts.entries
+                cost.rows += checked.counts.rows
+
+        def found() -> Iterator[tuple[str, Page]]:
+            hits = self.hits(query, days)
+            for _, same in itertools.groupby(hits, key=lambda hit: hit.key[day]):
+                for key, page in heapq.nlargest(limit + 1, timed(same), key=lambda pair: pair[0]):
+                    yield key.decode("latin-1"), page
+
+        return bounded(found(), limit, cost)
+
+    def hits(self, query: IndexQuery, bounds: KeyRange) -> Iterator[Hit]:
+        """Yields the entries of a range of keys without salts, of all salts in one order."""
+        start, stop = bounds
+        if stop <= start:
+            return iter(())
+        rows, reverse = self._pages.rows, query.is_reverse
+        if not self._is_salted:
+            return rows.hits(query.name, Scan(start=start, stop=stop, reverse=reverse))
+        salts = _SALTS
+        if query.site is not None:
+            # The pages of a site have one salt.
+            salts = tuple({low[: self.skip] for low, _ in query.site.ranges})
+        scans = [
+            Scan(start=salt + start, stop=salt + stop, reverse=reverse, batch_rows=FEW)
+            for salt in salts
+        ]
+        each = rows.hits_of_many(query.name, scans)
+        return heapq.merge(*each, key=lambda hit: hit.key[3:], reverse=reverse)
+
+
+class _Others:
+    """The entries of other sites in what a query reads.
+
+    Attributes:
+        count: how many there were.
+        are_too_many: whether reading ended because too many stood in a row.
+    """
+
+    def __init__(self, site: SiteRows) -> None:
+        self._site = site
+        self.count = 0
+        self.are_too_many = False
+
+    def left_out(self, hits: Iterator[Hit]) -> Iterator[Hit]:
+        """Yields the entries of the site, until too many others stand in a row."""
+        in_a_row = 0
+        for hit in hits:
+            if self._site.may_have(hit.row):
+                in_a_row = 0
+                yield hit
+                continue
+            self.count += 1
+            in_a_row += 1
+            if in_a_row > _MOST_OTHERS:
+                self.are_too_many = True
+                return
+
+
+def modified_key(page: Page) -> bytes:
+    """Returns the time of a page as the keys of indexes by time have it."""
+    return page.last_modified.translate(_TIME_SIGNS).encode()

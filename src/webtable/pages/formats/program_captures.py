@@ -1,0 +1,55 @@
+"""Captures that a program made itself, such as by its own crawler; see `WebTable.put`."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+
+from webtable.errors import InvalidRequest, InvalidUrl
+from webtable.pages.captures import START, Capture
+from webtable.pages.formats.responses import Recorded, Rejected, answer
+from webtable.pages.storing.cells import encode_time
+
+__all__ = ["Headers", "capture_of_program"]
+
+Headers = Mapping[str, str] | Iterable[tuple[str, str]]
+"""HTTP headers by name, or as pairs where a name may come more than once."""
+
+
+def capture_of_program(
+    url: str, body: bytes | str, status: int, headers: Headers, fetched: int | None
+) -> Capture:
+    """Returns a capture as a reader of crawl files would.
+
+    Args:
+        body: text is UTF-8, and HTML unless the headers have another type.
+        fetched: in seconds since 1970; None: now.
+
+    Raises:
+        InvalidUrl: the URL is not one of a page.
+        InvalidRequest: status, headers or time are not those of a capture.
+    """
+    pairs = list(headers.items() if isinstance(headers, Mapping) else headers)
+    if isinstance(body, str):
+        body = body.encode("utf-8", "replace")
+        if not any(name.lower() == "content-type" for name, _ in pairs):
+            pairs.append(("Content-Type", "text/html; charset=utf-8"))
+    if not 100 <= status <= 999:
+        raise InvalidRequest(
+            f"{status} is not a status of HTTP", hint="use the status that the server sent"
+        )
+    lines = [f"{name}: {value}" for name, value in pairs]
+    if any("\n" in line or "\r" in line for line in lines):
+        raise InvalidRequest(
+            "a header has more than one line", hint="give each header as one name and one value"
+        )
+    head = "\r\n".join([f"HTTP/1.1 {status} ", *lines]).encode("utf-8", "replace")
+    block = head + b"\r\n\r\n" + body
+    date = encode_time(int(time.time()) if fetched is None else fetched)
+    try:
+        return answer(Recorded(url, date, block, len(block), "", START))
+    except Rejected as rejected:
+        error = InvalidUrl if rejected.reason in ("bad-url", "no-url") else InvalidRequest
+        raise error(
+            f"'{url:.200}' cannot be stored: {rejected.why}", hint="see docs/reference/python.md"
+        ) from rejected
