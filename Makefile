@@ -18,7 +18,7 @@ COMPILED := $(TYPES) $(subst /_,/,$(TYPES:.pxd=.py)) src/webtable/compiled.py to
 # Extra arguments for the program that a target runs: make test ARGS="tests/cli -x"
 ARGS ?=
 
-.PHONY: help setup demo test soak check bench format docs lock java clean
+.PHONY: help setup demo test soak check bench format docs dist lock java clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -52,6 +52,9 @@ format: setup ## put the code in its standard form
 
 docs: setup ## write the generated pages of docs/reference again
 	@$(BIN)/python -m tools.reference
+
+dist: setup ## build the sdist and the wheels into dist/
+	@tools/dist $(BIN)/python dist
 
 lock: setup ## choose the newest versions again and write requirements.lock
 	@test -x build/uv/bin/uv || { $(BIN)/python -m venv build/uv && build/uv/bin/pip install --quiet uv; }

@@ -25,6 +25,7 @@ def _probe(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     def probe(stop: bool, location: str) -> None:
         logging.getLogger("webtable.probe").info("retry of %s", location)
         logging.getLogger("webtable.probe").debug("bytes \x1b[2J")
+        logging.getLogger("webtable.probe").warning("lost\x1b[2J")
         if stop:
             go_on_with("repeat the command to continue")
             raise KeyboardInterrupt
@@ -34,17 +35,17 @@ def _probe(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setitem(sys.modules, module.__name__, module)
     monkeypatch.setitem(COMMANDS, "probe", Entry("probe", "probe", "Log."))
     yield
-    assert logging.getLogger("webtable").handlers == []
+    left = logging.getLogger("webtable").handlers
+    assert all(type(each) is logging.NullHandler for each in left)
 
 
 @pytest.mark.parametrize(
     ("arguments", "levels"),
     [
-        (["probe"], []),
-        (["-v", "probe"], ["INFO"]),
-        (["probe", "-v"], ["INFO"]),
-        (["probe", "-vv"], ["INFO", "DEBUG"]),
-        (["-v", "probe", "--verbose"], ["INFO", "DEBUG"]),
+        (["-v", "probe"], ["INFO", "WARNING"]),
+        (["probe", "-v"], ["INFO", "WARNING"]),
+        (["probe", "-vv"], ["INFO", "DEBUG", "WARNING"]),
+        (["-v", "probe", "--verbose"], ["INFO", "DEBUG", "WARNING"]),
     ],
 )
 def test_verbose_prints_logs_to_stderr(arguments: list[str], levels: list[str]) -> None:
@@ -52,9 +53,14 @@ def test_verbose_prints_logs_to_stderr(arguments: list[str], levels: list[str]) 
     assert (done.exit_code, done.stdout) == (0, "")
     lines = done.stderr.splitlines()
     assert [line.split()[2] for line in lines] == levels
-    if levels:
-        assert lines[0].endswith("INFO webtable.probe: retry of here")
+    assert lines[0].endswith("INFO webtable.probe: retry of here")
     assert "\x1b" not in done.stderr
+
+
+def test_warnings_are_always_printed() -> None:
+    done = CliRunner().invoke(cli, ["probe", "--store", "here"])
+    assert (done.exit_code, done.stdout) == (0, "")
+    assert done.stderr == "webtable: warning: lost\\x1B[2J\n"
 
 
 def test_ctrl_c_prints_how_to_go_on(
@@ -65,5 +71,5 @@ def test_ctrl_c_prints_how_to_go_on(
         main()
     assert left.value.code == STOPPED
     shown = capsys.readouterr().err
-    assert shown.splitlines()[0] == "webtable: stopped; repeat the command to continue"
+    assert shown.splitlines()[1] == "webtable: stopped; repeat the command to continue"
     assert "Traceback" not in shown

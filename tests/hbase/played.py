@@ -31,8 +31,12 @@ class Played(NamedTuple):
 
 
 @contextmanager
-def played(reply: Reply, timeout: float) -> Iterator[Played]:
-    """Yields a cluster whose only region is served as `reply` does."""
+def played(reply: Reply, timeout: float, *, meta_hangs_up: bool = False) -> Iterator[Played]:
+    """Yields a cluster whose only region is served as `reply` does.
+
+    Args:
+        meta_hangs_up: whether the server of the meta table ends a connection after each lookup.
+    """
 
     def play_region(peer: Peer) -> None:
         peer.read_hello()
@@ -46,6 +50,8 @@ def played(reply: Reply, timeout: float) -> Iterator[Played]:
             while True:
                 header = peer.read_request().header
                 peer.answer(header.call_id, *_meta_answer(header.method_name, meta, region_server))
+                if meta_hangs_up and header.method_name == "Scan":
+                    return
 
         with listening(play_meta) as meta:
             cluster = Cluster(parse_location(f"hbase+masters://{meta}?timeout={timeout}"))

@@ -142,7 +142,7 @@ def test_without_a_compiler_the_wheel_is_plain(
     tmp_path: Path, environment: dict[str, str], said: str
 ) -> None:
     found = build(tmp_path, **environment)
-    assert f"webtable-{webtable.__version__}-py3-none-any.whl" in found
+    assert f"webtable_db-{webtable.__version__}-py3-none-any.whl" in found
     assert {"codec.py", "_codec.pxd", "cells.py", "py.typed"} <= found
     assert not any(name.endswith((".so", ".pyd", ".sha256")) for name in found)
     assert any(said in text for text in found)

@@ -52,11 +52,21 @@ def test_the_environment_is_the_locked_one() -> None:
 
 
 def test_one_version_number() -> None:
-    assert metadata.version("webtable") == webtable.__version__
+    assert metadata.version("webtable-db") == webtable.__version__
+
+
+def test_no_text_installs_the_project_that_owns_the_name_on_the_package_index() -> None:
+    pages = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("src/**/*.py")]
+    wrong = re.compile(r"(?:pip|pipx|uv|uvx)\b[^`\n]*[\s'\"]webtable(?:\[\w+\])?(?:['\"`\s]|==|$)")
+    assert [
+        (path.relative_to(ROOT), found[0])
+        for path in pages
+        for found in wrong.finditer(path.read_text(encoding="utf-8"))
+    ] == []
 
 
 def test_the_script_is_the_main_function() -> None:
-    (script,) = metadata.distribution("webtable").entry_points.select(name="webtable")
+    (script,) = metadata.distribution("webtable-db").entry_points.select(name="webtable")
     assert script.value == "webtable.cli.main:main"
 
 

@@ -1,4 +1,4 @@
-"""`-v`: the log messages of the library, printed to stderr while a command runs."""
+"""The log messages of the library, printed to stderr while a command runs: `-v` prints more."""
 
 from __future__ import annotations
 
@@ -9,6 +9,10 @@ import click
 from webtable.cli.output import talk
 
 __all__ = ["print_logs"]
+
+_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
+_SHORT_FORMAT = "webtable: warning: %(message)s"
+_LEVELS = (logging.WARNING, logging.INFO, logging.DEBUG)
 
 
 class _Printer(logging.Handler):
@@ -27,16 +31,16 @@ def print_logs(root: click.Context, verbosity: int) -> None:
 
     Args:
         root: the context of the whole command line.
-        verbosity: 1 for information, 2 or more for debug messages.
+        verbosity: 0 for warnings alone, 1 for information, 2 or more for debug messages.
     """
     logger = logging.getLogger("webtable")
     before = logger.level
     printer = _Printer()
-    printer.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    printer.setFormatter(logging.Formatter(_FORMAT if verbosity else _SHORT_FORMAT))
     for old in [each for each in logger.handlers if isinstance(each, _Printer)]:
         logger.removeHandler(old)
     logger.addHandler(printer)
-    logger.setLevel(logging.INFO if verbosity == 1 else logging.DEBUG)
+    logger.setLevel(_LEVELS[min(verbosity, len(_LEVELS) - 1)])
 
     def stop() -> None:
         logger.removeHandler(printer)

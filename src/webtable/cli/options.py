@@ -241,7 +241,9 @@ def _set_color(ctx: click.Context, _option: click.Parameter, no_color: bool) -> 
 def _set_verbosity(ctx: click.Context, _option: click.Parameter, count: int) -> None:
     # The option may stand before and behind the command: `webtable -v load -v` is -vv.
     ctx.meta[_VERBOSE_KEY] = total = ctx.meta.get(_VERBOSE_KEY, 0) + count
-    if count and not ctx.resilient_parsing:
+    # Warnings are always printed, but no help text waits for the import.
+    is_command = ctx.parent is not None
+    if (count or (is_command and not total)) and not ctx.resilient_parsing:
         from webtable.cli.log_messages import print_logs
 
         print_logs(ctx.find_root(), total)

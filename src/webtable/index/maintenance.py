@@ -20,6 +20,7 @@ from webtable.index.groups import marked
 from webtable.index.reader import ReadCounts
 from webtable.index.table import Change, Entry, Hit, Index, IndexedTable, RowState
 from webtable.index.writer import Writer
+from webtable.logs import get_logger
 from webtable.store.mutation import Delete
 from webtable.store.scan import Scan
 
@@ -38,6 +39,8 @@ T = TypeVar("T")
 
 _BATCH = 500
 _MOST_KEPT = 1_000
+
+_log = get_logger("webtable.index")
 
 
 class Missing(NamedTuple):
@@ -109,6 +112,7 @@ def build(table: IndexedTable, name: str, *, start: bytes = b"") -> int:
         raise InvalidRequest(
             f"index '{name}' is built already", hint="verify it, or set its state to building"
         )
+    _log.info("table '%s': building index '%s'", table.name, name)
     count = 0
     errors: list[NotUnique] = []
     for batch in _batches(_states(table, start), _BATCH):
@@ -124,6 +128,7 @@ def build(table: IndexedTable, name: str, *, start: bytes = b"") -> int:
     if errors:
         raise BatchError(f"{len(errors):,} rows cannot be in the unique index '{name}'", errors)
     table.set_state(name, "ready")
+    _log.info("table '%s': index '%s' is built, rows read: %d", table.name, name, count)
     return count
 
 
@@ -137,6 +142,9 @@ def verify(table: IndexedTable, *, names: Sequence[str] = (), repair: bool = Fal
     report = Report(repaired=repair)
     indexes = [table.index(name) for name in names or table.indexes]
     indexes = [index for index in indexes if table.state(index.name) == "ready"]
+    doing = "repairing" if repair else "verifying"
+    named = ", ".join(index.name for index in indexes)
+    _log.info("table '%s': %s the indexes %s", table.name, doing, named)
     checker = _Checker(table, report, repair)
     for states in _batches(_states(table, b""), _BATCH):
         checker.check_rows(states, indexes)
@@ -147,6 +155,12 @@ def verify(table: IndexedTable, *, names: Sequence[str] = (), repair: bool = Fal
         if groups is not None:
             for marks in _batches(marked(table, index), _BATCH):
                 checker.check_marks(index, marks)
+    _log.info(
+        "table '%s': %s its indexes is done; entries missing: %d, in conflict: %d, left over: %d,"
+        " rows with pending work: %d",
+        *(table.name, doing, report.lacking, len(report.conflicts)),
+        *(report.leftovers + report.young, report.pending),
+    )
     return report
 
 

@@ -30,6 +30,7 @@ from webtable.index.groups import commit_marks, new_marks
 from webtable.index.model import Change, Decide, RowState
 from webtable.index.plan import Moment, Plan, hot_plan, markers
 from webtable.index.table_base import IndexHome
+from webtable.logs import get_logger
 from webtable.store.mutation import (
     Conditional,
     Durability,
@@ -52,6 +53,7 @@ Before: TypeAlias = Callable[[Sequence[RowState]], None]
 
 _ATTEMPTS = 1000
 _CHUNK = 500  # rows under way at a time on a cluster
+_log = get_logger("webtable.index")
 _OF_ONE_ROW = (InvalidRequest, ConflictError, CorruptData)
 """What is wrong with one row, when its change is decided, and does not stop the others."""
 
@@ -283,6 +285,12 @@ class Writer:
         self._remove(jobs)
         if clears:
             self._clear(jobs)
+        if jobs:
+            _log.info(
+                "table '%s': removed index entries that other writers had left pending in %d rows,"
+                " first %.80r",
+                *(self._home.name, len(jobs), jobs[0].row),
+            )
         return len(jobs)
 
     def _remove(self, jobs: Sequence[_Job]) -> None:

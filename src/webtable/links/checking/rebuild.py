@@ -34,6 +34,7 @@ from webtable.links.index import LinkIndex
 from webtable.links.rules import is_abandoned
 from webtable.links.updating.count_rules import HERE
 from webtable.links.updating.embedded import forget_counts
+from webtable.logs import get_logger
 from webtable.pages.columns import INLINK_COUNT, INLINKS, INLINKS_AT
 from webtable.store.mutation import Durability, Put
 from webtable.values import Value
@@ -44,6 +45,8 @@ _BATCH_ROWS = 500
 _MOST_COLUMNS = 2_000  # of one put: a page may have more links to it than fit into memory
 _TOLD_EVERY = 1_000
 _GONE_LINE = GONE + b"\n"
+
+_log = get_logger("webtable.links")
 
 
 class RebuildReport(Value, msgspec.Struct):
@@ -130,19 +133,24 @@ class _Rebuild:
     def run(self) -> RebuildReport:
         """Does all of it."""
         index, store = self._index, self._index.store
+        place, report = store.location, self._report
+        _log.info("store '%s': the link index is rebuilt: it is emptied", place)
         index.set_ready(False)
         for name in (schema.INDEX_TABLE, schema.WORK_TABLE):
             store.truncate_table(name)
         self._gather()
+        _log.info("store '%s': the link index is rebuilt: pages read: %d", place, report.pages)
         self._cell = encode_revision(Revision(self._now, index.rows.new_token()))
         self._write_links()
+        _log.info("store '%s': the link index is rebuilt: links written: %d", place, report.links)
         self._write_rows()
         self._batch.send()
         for name in (schema.INDEX_TABLE, index.pages.rows.name):
             store.table(name).flush()
         forget_counts(store)
         index.set_ready(True)
-        return self._report
+        _log.info("store '%s': the link index is rebuilt, URIs in it: %d", place, report.uris)
+        return report
 
     # From the pages
 

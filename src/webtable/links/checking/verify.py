@@ -24,6 +24,7 @@ from webtable.links.checking.recheck import still_so
 from webtable.links.checking.repair import Mender
 from webtable.links.checking.sampling import check_pages, check_sample
 from webtable.links.index import LinkIndex
+from webtable.logs import get_logger
 from webtable.store.table import Table
 
 __all__ = ["LinkDifference", "LinkReport", "missing_index", "verify_links"]
@@ -31,6 +32,8 @@ __all__ = ["LinkDifference", "LinkReport", "missing_index", "verify_links"]
 _MOST_KEPT = 1_000
 _CHUNK = 500
 _FINDINGS = 50  # looked at together: of each, the links of a page or two are in memory
+
+_log = get_logger("webtable.links")
 
 
 class LinkDifference(msgspec.Struct, frozen=True):
@@ -108,6 +111,8 @@ def verify_links(
         directory: where sorted runs are kept meanwhile.
         run_bytes: memory for sorting.
     """
+    store = index.store.location
+    _log.info("store '%s': %s the link index", store, "repairing" if repair else "verifying")
     look = partial(_look, index, sample, directory, run_bytes)
     try:
         report = look(repair)
@@ -117,6 +122,11 @@ def verify_links(
         report = _undecodable(error, repair=repair)
         if repair:
             rebuild(index, directory=directory, run_bytes=run_bytes)
+    _log.info(
+        "store '%s': link index verified over %d pages; differences: %d, repaired: %d, under way:"
+        " %d",
+        *(store, report.pages, report.differences, report.mended, report.under_way),
+    )
     if repair and (report.mended or (report.ranks is not None and not report.ranks.is_clean)):
         # What is called repaired was looked at afterwards, all of it.
         report.left = look(False)
@@ -204,6 +214,10 @@ class _Findings:
             report.differences += len(settled)
         elif settled:
             self._mender.mend(settled)
+            _log.info(
+                "store '%s': repaired %d differences of the link index, first: %s of %.200r",
+                *(self._index.store.location, len(settled), settled[0].kind, settled[0].name),
+            )
             report.mended += len(settled)
         for each in settled[: max(0, _MOST_KEPT - len(report.examples))]:
             name = each.name.decode("utf-8", "replace")

@@ -21,6 +21,7 @@ from webtable.links.index import LinkIndex
 from webtable.links.updating.cluster import Intent, Updater
 from webtable.links.updating.count_rules import incount, inlink_columns, member_state
 from webtable.links.updating.shards import DOMAIN_CELLS, ShardWriter, State
+from webtable.logs import get_logger
 from webtable.pages.columns import LINKS
 from webtable.pages.storing.row_history import read_history
 from webtable.store.model import Row
@@ -33,6 +34,8 @@ _MARKS = 50
 _PAGES = 250
 _TAKEN = 50
 
+_log = get_logger("webtable.links")
+
 
 class Drained(Value, msgspec.Struct):
     """What an exporter did: marks and intents that it took, pages whose counts it wrote."""
@@ -40,6 +43,15 @@ class Drained(Value, msgspec.Struct):
     marks: int = 0
     intents: int = 0
     pages: int = 0
+
+    def log(self, location: str) -> None:
+        """Logs it, where there was something to do."""
+        if self.marks or self.intents:
+            _log.info(
+                "store '%s': drained link work; counts written of %d pages, marks removed: %d,"
+                " intents of other processes finished: %d",
+                *(location, self.pages, self.marks, self.intents),
+            )
 
 
 class _Exported(msgspec.Struct):
@@ -79,6 +91,7 @@ class Exporter:
                     batch.add(delete)
             done.marks += len(marks)
             done.pages += len(targets)
+        done.log(self._index.store.location)
         return done
 
     # Intents

@@ -190,7 +190,9 @@ class Counts:
                 known.marked |= marked
                 known.marks |= marks
             raise
-        return Drained(marks=len(marks), pages=len(marked))
+        done = Drained(marks=len(marks), pages=len(marked))
+        done.log(self._index.store.location)
+        return done
 
     def _export(self, uris: Sequence[bytes]) -> None:
         """Exports the counts of some pages, in one commit.

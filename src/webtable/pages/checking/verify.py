@@ -15,6 +15,7 @@ import msgspec
 
 from webtable.errors import CorruptData, InvalidUrl
 from webtable.index.maintenance import Report, verify
+from webtable.logs import get_logger
 from webtable.pages.checking.foreign_cells import ForeignCell, read_later_cells, split_cells
 from webtable.pages.checking.row_repair import Mender, decided_columns
 from webtable.pages.checking.stored_bodies import BodyChecker
@@ -40,6 +41,8 @@ _EVERYTHING = (*_QUICK, BODY_OF, LINKS_OF)
 _MOST_KEPT = 1_000
 _BATCH_ROWS, _BATCH_CELLS = 200, 20_000
 _URL_INDEX = "webtable_url_idx"
+
+_log = get_logger("webtable.pages")
 
 
 class Difference(NamedTuple):
@@ -102,7 +105,13 @@ def verify_pages(
         sample: look only at so many pages, chosen by chance, and not at the indexes.
         quick: read no bodies.
     """
+    store = pages.store.location
+    _log.info("store '%s': %s its pages", store, "repairing" if repair else "verifying")
     report = _look(pages, repair=repair, sample=sample, quick=quick)
+    _log.info(
+        "store '%s': pages verified: %d, differences: %d, repaired: %d",
+        *(store, report.pages, report.differences, report.mended),
+    )
     if report.mended or (repair and not report.indexes.is_clean):
         report.left = _look(pages, repair=False, sample=sample, quick=quick)
     return report
@@ -127,6 +136,7 @@ def _look(pages: PageTable, *, repair: bool, sample: int | None, quick: bool) ->
 def _check_indexes(pages: PageTable, report: PageReport, *, repair: bool) -> None:
     for name, what in unbuilt(pages.rows).items():
         if repair:
+            _log.info("store '%s': building index '%s' again: %s", pages.store.location, name, what)
             build_index(pages.rows, pages.keys, name)
         report.add(Difference(b"", "", f"index {name}: {what}", is_mended=repair))
     lacking = unbuilt(pages.rows)
@@ -149,6 +159,10 @@ def _check_rows(
             if mender is not None and not found.what.startswith("damaged"):
                 left = mender.mend(row.key, partial(_first_difference, pages, row.key))
                 found = found._replace(what=left or found.what, is_mended=left is None)
+                _log.info(
+                    "page %.200s: %s: %.300s",
+                    *(found.url, "repaired" if left is None else "not repaired", found.what),
+                )
             report.add(found)
         elif bodies is not None:
             url = row.values().get(URL, b"").decode("utf-8", "replace")

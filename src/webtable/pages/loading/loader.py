@@ -10,6 +10,7 @@ behind that. Positions are forgotten when all files are done: to load a file aga
 from __future__ import annotations
 
 import gc
+import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -17,8 +18,9 @@ from collections.abc import Callable, Iterable, Sequence
 import msgspec
 
 from webtable.errors import CorruptData, IncompleteLoad, WebTableError
+from webtable.logs import get_logger
 from webtable.pages import schema
-from webtable.pages.captures import EXPECTED_REASONS, Position, Skipped
+from webtable.pages.captures import EXPECTED_REASONS, START, Position, Skipped
 from webtable.pages.loading import batches
 from webtable.pages.loading.batches import Batch, Repeated
 from webtable.pages.loading.distinct_count import Distinct
@@ -39,6 +41,8 @@ UNREAD_REASONS = frozenset(
 _RARELY = 100_000
 _MANY_KNOWN = 0.25
 _SHOWN_FILES = 5
+
+_log = get_logger("webtable.pages.load")
 
 
 class LoadReport(Value, msgspec.Struct):
@@ -141,7 +145,7 @@ class Loader:
     ) -> None:
         self._pages = pages
         self._workers = workers
-        self._on_skipped = on_skipped or (lambda _: None)
+        self._tell_skipped = on_skipped or (lambda _: None)
         self.on_progress = on_progress or (lambda _, __: None)
         self._settings = pages.store.table(SETTINGS_TABLE)
         family = pages.store.describe_table(schema.TABLE).family(schema.CONTENT)
@@ -176,6 +180,9 @@ class Loader:
         tasks = [
             task_of(path, self._positions.start_of(path), batches.BATCH_CAPTURES) for path in paths
         ]
+        for task in tasks:
+            if task.start > START:
+                _log.info("file '%s' goes on at %s, where a load stopped", task.path, task.start)
         # Positions know files by their paths, batches by what can be shown of these.
         self._paths = {task.path: path for task, path in zip(tasks, paths, strict=True)}
         with Workers(tasks, self._workers, self._pages.take_offered) as workers:
@@ -217,6 +224,14 @@ class Loader:
             if skipped.reason in UNREAD_REASONS:
                 self.report.unread.setdefault(batch.path, Counter())[skipped.reason] += 1
 
+    def _on_skipped(self, skipped: Skipped) -> None:
+        if _log.isEnabledFor(logging.DEBUG):
+            _log.debug(
+                "skipped a record of '%s' at %s (%s): %.200s: %.300s",
+                *(skipped.source, skipped.position, skipped.reason, skipped.url, skipped.why),
+            )
+        self._tell_skipped(skipped)
+
     def _store(self, batch: Batch) -> None:
         report = self.report
         position = [(SETTINGS_TABLE, mutation) for mutation in self._position(batch)]
@@ -238,7 +253,9 @@ class Loader:
         report.wrong_digests += batch.wrong_digests
         report.records += len(batch.captures) + len(batch.repeated) + len(batch.skipped)
         if batch.error is not None:
-            report.failed[batch.path] = "; ".join(filter(None, batch.error))
+            why = "; ".join(filter(None, batch.error))
+            _log.info("file '%s' is given up at %s: %.300s", batch.path, batch.after, why)
+            report.failed[batch.path] = why
 
     def _count(
         self,

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import logging
 import os
 import signal
 import subprocess
@@ -35,6 +34,7 @@ import msgspec
 from msgspec.structs import replace
 
 from webtable.errors import InvalidRequest
+from webtable.logs import get_logger
 from webtable.pages.captures import Position
 from webtable.pages.formats.crawl_files import STANDARD_INPUT
 from webtable.pages.loading.batches import Batch, Began, Failed, Offer, Repeated, Task, Wanted
@@ -58,7 +58,7 @@ _ENDING_SECONDS = 10
 Take: TypeAlias = Callable[[Sequence[Offered]], Sequence[int | None]]
 """Stores what it can of captures without bodies; tells their numbers of links, or None."""
 
-_log = logging.getLogger("webtable.pages.load")
+_log = get_logger("webtable.pages.load")
 
 
 def task_of(path: str, start: Position, most: int) -> Task:
@@ -178,7 +178,7 @@ class Workers:
         del self._busy[worker.connection]
         how = worker.ending()
         task = worker.task
-        _log.warning("a process that read '%s' %s at %s", task.path, how, task.start)
+        _log.warning("a worker process %s; it read '%s' from %s on", how, task.path, task.start)
         if task.is_stream:
             why = f"the process that read it {how}"
             yield _given_up(task, why, "save it in a file, and load that")

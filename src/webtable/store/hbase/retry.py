@@ -8,6 +8,7 @@ so the classes are listed here.
 from __future__ import annotations
 
 import functools
+import logging
 import random
 import re
 import time
@@ -29,6 +30,7 @@ from webtable.errors import (
     Timeout,
     WebTableError,
 )
+from webtable.logs import SLOW_SECONDS, get_logger
 from webtable.store.hbase.cluster.registry import RegistryUnavailable
 from webtable.store.hbase.rejected_writes import refusal_of
 from webtable.store.hbase.wire.errors import (
@@ -39,6 +41,7 @@ from webtable.store.hbase.wire.errors import (
     NotTrusted,
     RemoteError,
     RpcError,
+    Server,
 )
 from webtable.store.mutation import Mutation
 
@@ -49,6 +52,7 @@ __all__ = [
     "attempt_seconds",
     "forgotten",
     "is_untouched",
+    "log_slow",
     "remedy_for",
     "translate",
 ]
@@ -57,6 +61,8 @@ PAUSES = (0.01, 0.03, 0.1, 0.2, 0.3, 0.5, 1.0, 2.0)
 OVERLOADED_FACTOR = 4
 REGISTRY_GRACE_SECONDS = 2.0
 REFUSED_GRACE_SECONDS = 5.0
+
+_log = get_logger("webtable.store.hbase")
 
 
 class Remedy(Enum):
@@ -239,9 +245,31 @@ class Attempts:
         pause = self._pause(error, remedy)
         if self._is_hopeless(error) or self.deadline.remaining() <= pause:
             raise self._given_up(error) from error
+        self._log_retry(error, remedy, pause)
         if pause:
             time.sleep(pause)
         return remedy
+
+    def succeeded(self, method: str, server: Server | None) -> None:
+        """Takes note that the operation is done; a slow one is logged."""
+        seconds = self.deadline.seconds - self.deadline.remaining()
+        if seconds > SLOW_SECONDS:
+            log_slow(method, self.table, server, seconds)
+
+    def _log_retry(self, error: RpcError, remedy: Remedy, pause: float) -> None:
+        if remedy is Remedy.REOPEN:
+            return  # the scan logs it, with the row
+        where = f"table '{self.table}'" if self.table else "the cluster"
+        if self._number == 1:
+            _log.info(
+                "%s: retry in %.2f s, remedy '%s', after an error of %s: %.300s",
+                *(where, pause, remedy.value, error.server or "the registry", error),
+            )
+        elif _log.isEnabledFor(logging.DEBUG):
+            _log.debug(
+                "%s: retry %d in %.2f s, remedy '%s', after an error of %s: %.300s",
+                *(where, self._number, pause, remedy.value, error.server, error),
+            )
 
     def _given_up(self, error: RpcError) -> WebTableError:
         return translate(
@@ -279,6 +307,14 @@ class Attempts:
         if isinstance(error, RegistryUnavailable):
             return refused >= REGISTRY_GRACE_SECONDS
         return refused >= REFUSED_GRACE_SECONDS and bool(self._is_down and self._is_down())
+
+
+def log_slow(method: str, table: str, server: Server | None, seconds: float) -> None:
+    """Logs an operation that took long but was not too late."""
+    _log.info(
+        "slow operation: %s of table '%s' took %.1f s on %s",
+        *(method, table, seconds, server or "several servers"),
+    )
 
 
 def translate(

@@ -17,6 +17,7 @@ from typing import Generic, NamedTuple, TypeVar
 from google.protobuf.message import Message
 
 from webtable.errors import StoreClosed
+from webtable.logs import SLOW_SECONDS, get_logger
 from webtable.store.hbase.cluster.meta import MetaTable, Place
 from webtable.store.hbase.cluster.region_cache import RegionCache
 from webtable.store.hbase.cluster.registry import MastersRegistry, Registry, ZooKeeperRegistry
@@ -30,6 +31,7 @@ from webtable.store.hbase.retry import (
     attempt_seconds,
     forgotten,
     is_untouched,
+    log_slow,
     remedy_for,
 )
 from webtable.store.hbase.wire.auth import identify
@@ -58,6 +60,8 @@ HBCK = "HbckService"
 CLIENT_META = "ClientMetaService"
 CONNECT_SECONDS = 10.0
 _BY_NAME = base_pb2.RegionSpecifier.REGION_NAME
+
+_log = get_logger("webtable.store.hbase")
 
 
 class RegionCall(NamedTuple, Generic[M]):
@@ -134,8 +138,14 @@ class Connections:
                     server, service, self._identity, address, limit, spins=spins
                 )
             except ConnectFailed as exc:
+                if server not in self._failures:
+                    _log.warning("server %s cannot be reached: %.300s", server, exc)
                 self._failures[server] = (time.monotonic(), exc)
                 raise
+            if self._failures.pop(server, None) is not None or key in self._open:
+                _log.info("connected to server %s again, to its %s", server, service)
+            else:
+                _log.debug("connected to server %s, to its %s", server, service)
             with self._changing:
                 self._open[key] = connection
                 if not self._is_closed:
@@ -183,6 +193,7 @@ class Cluster:
         self._attempt_seconds = attempt_seconds(location.timeout_seconds)
         self._meta_server: Server | None = None
         self._master: Server | None = None
+        self._looked_up: dict[str, Server] = {}
 
     def connect(self) -> None:
         """Makes sure that the cluster answers.
@@ -239,7 +250,9 @@ class Cluster:
                 request = _addressed(call, place)
                 timeout = deadline.attempt()  # to connect may have taken most of it
                 answer = connection.call(call.method, request, call.kind, timeout, call.cells)
-                return read(answer, place.server)
+                result = read(answer, place.server)
+                attempts.succeeded(call.method, place.server)
+                return result
             except RpcError as exc:
                 if place is not None and not is_untouched(exc):
                     lost = place
@@ -263,7 +276,10 @@ class Cluster:
             # Most gets need no more than this; the bookkeeping begins where one fails.
             started = time.monotonic()
             try:
-                return connection.get(place.name, message, self._attempt_seconds)
+                row_read = connection.get(place.name, message, self._attempt_seconds)
+                if time.monotonic() - started > SLOW_SECONDS:
+                    log_slow("Get", table, place.server, time.monotonic() - started)
+                return row_read
             except RpcError as exc:
                 attempts = self.attempts(table, started=started)
                 self.recover(place, exc, attempts)
@@ -327,7 +343,9 @@ class Cluster:
         try:
             if master is None:
                 with turn(self._asking, deadline.attempt(), None):
-                    master = self._master or self._registry.active_master(deadline.attempt())
+                    master = self._master or self._look_up(
+                        "the active master", self._registry.active_master, deadline
+                    )
                     self._master = master
             connection = self.connections.to(master, service, deadline.attempt())
             return connection.call(method, request, kind, deadline.attempt()).message
@@ -369,7 +387,9 @@ class Cluster:
         try:
             if server is None:
                 with turn(self._asking, deadline.attempt(), None):
-                    server = self._meta_server or self._registry.meta_server(deadline.attempt())
+                    server = self._meta_server or self._look_up(
+                        "the server of the meta table", self._registry.meta_server, deadline
+                    )
                     self._meta_server = server
             connection = self.connections.to(server, CLIENT, deadline.attempt())
             return connection.call(method, request, kind, deadline.attempt()), server
@@ -377,6 +397,18 @@ class Cluster:
             if self._meta_server == server:
                 self._meta_server = None
             raise
+
+    def _look_up(self, what: str, ask: Callable[[float], Server], deadline: Deadline) -> Server:
+        """Asks the registry for a server. The second time the one before does not serve."""
+        server = ask(deadline.attempt())
+        before = self._looked_up.get(what)
+        self._looked_up[what] = server
+        registry = "ZooKeeper" if self.location.by_zookeeper else "the masters"
+        if before is None:
+            _log.debug("asked %s: %s is %s", registry, what, server)
+        else:
+            _log.info("asked %s again: %s is %s; it was %s", registry, what, server, before)
+        return server
 
     def _to_registry(self, server: Server, timeout: float) -> Connection:
         return self.connections.to(server, CLIENT_META, timeout)

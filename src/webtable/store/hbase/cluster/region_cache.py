@@ -12,6 +12,7 @@ import threading
 from bisect import bisect_left, bisect_right
 
 from webtable.errors import TableDisabled, TableNotFound
+from webtable.logs import get_logger
 from webtable.store.hbase.cluster.meta import MetaTable, Place
 from webtable.store.hbase.cluster.table_names import Names
 from webtable.store.hbase.proto import base_pb2
@@ -22,6 +23,7 @@ __all__ = ["RegionCache"]
 
 _FIRST_LOOKUP_REGIONS = 200
 _MOVED = re.compile(r"hostname=(\S{1,255}) port=(\d{1,5})(?: startCode=(\d{1,19}))?")
+_log = get_logger("webtable.store.hbase")
 _DISABLED = (base_pb2.TableState.DISABLED, base_pb2.TableState.DISABLING)
 
 
@@ -150,13 +152,23 @@ class RegionCache:
         # One hint is followed, not a second: of a region that was merged or split away, two servers
         # may say for minutes that the other one has it. The meta table knows.
         if moved is not None and moved.process != place.process and not place.is_hint:
-            self._keep(moved._replace(is_hint=True))
+            if self._keep(moved._replace(is_hint=True), instead_of=place):
+                _log.info(
+                    "region %s moved from server %s to %s",
+                    *(_shown(place), place.server, moved.server),
+                )
             return
+        is_news = False
         with self._changing:
             known = self._tables.get(place.table)
             if known is not None:
                 rest = [each for each in known.places if each.name != place.name]
+                is_news = len(rest) < len(known.places)
                 self._tables[place.table] = _Places(rest)
+        if is_news:  # the first thread that met it
+            _log.info(
+                "region %s is looked up again: it was on server %s", _shown(place), place.server
+            )
         if isinstance(error, RemoteError) and error.java_class == "NotServingRegionException":
             # The one error that also says "disabled" and "dropped".
             with contextlib.suppress(RpcError):
@@ -174,10 +186,17 @@ class RegionCache:
         self.check_table(table, deadline)
         raise _under_way()
 
-    def _keep(self, place: Place) -> None:
+    def _keep(self, place: Place, *, instead_of: Place | None = None) -> bool:
+        """Stores a place; returns whether `instead_of` was stored until now."""
         with self._changing:
             known = self._tables.get(place.table) or _Places([])
             self._tables[place.table] = known.with_place(place)
+        return instead_of in known.places
+
+
+def _shown(place: Place) -> str:
+    """Returns the name of a region as a text; it holds a row key, which may be any bytes."""
+    return place.name.decode("utf-8", "backslashreplace")
 
 
 def _under_way() -> RemoteError:

@@ -13,6 +13,7 @@ from typing import Protocol, TypeVar
 
 from google.protobuf.message import DecodeError, Message
 
+from webtable.logs import get_logger
 from webtable.store.hbase.cluster.zk_client import NoNode, ZooKeeperSession
 from webtable.store.hbase.location import Location
 from webtable.store.hbase.proto import base_pb2, registry_pb2
@@ -35,6 +36,7 @@ LOOKUP_SECONDS = 10.0
 
 SHORTEST_SECONDS = 0.05
 _MOST_SHOWN = 5
+_log = get_logger("webtable.store.hbase")
 _MEANING = {
     "master": "no master is active there",
     "meta-region-server": "no server has the meta table yet",
@@ -70,6 +72,7 @@ class ZooKeeperRegistry:
         self._servers = location.servers
         self._parent = location.parent
         self._text = ",".join(map(str, location.servers))
+        self._silent: set[Server] = set()  # those that did not answer when last asked
 
     def meta_server(self, timeout: float) -> Server:
         """Returns the server that has the meta table."""
@@ -131,8 +134,13 @@ class ZooKeeperRegistry:
         for server, seconds in _in_turn(self._servers, min(timeout, LOOKUP_SECONDS)):
             try:
                 with ZooKeeperSession(server, seconds) as session:
-                    return question(session)
+                    result = question(session)
+                self._silent.discard(server)
+                return result
             except OSError as exc:
+                if server not in self._silent:
+                    _log.warning("ZooKeeper server %s does not answer: %.300s", server, exc)
+                self._silent.add(server)
                 reasons.append(f"{server}: {exc}")
         raise RegistryUnavailable(
             f"no ZooKeeper answers at {self._text} ({'; '.join(reasons)})", self._servers[0]

@@ -9,16 +9,25 @@ are sent once more, each as an action of its own: as many calls as before, and o
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 
 from google.protobuf.message import DecodeError
 
 from webtable.errors import BatchError, RetryableError, WebTableError
+from webtable.logs import SLOW_SECONDS
 from webtable.store.hbase.cluster.cluster import CLIENT, Cluster
 from webtable.store.hbase.cluster.meta import Place
 from webtable.store.hbase.proto import client_pb2
-from webtable.store.hbase.retry import Remedy, forgotten, is_untouched, remedy_for, translate
+from webtable.store.hbase.retry import (
+    Remedy,
+    forgotten,
+    is_untouched,
+    log_slow,
+    remedy_for,
+    translate,
+)
 from webtable.store.hbase.wire.connection import Call, RpcResponse
 from webtable.store.hbase.wire.errors import (
     AsBytes,
@@ -354,7 +363,11 @@ class Multi:
         assert group.call is not None
         server = group.members[0][0].server
         try:
+            began = time.monotonic()
             answer = group.call.wait(AsBytes, self._attempts.deadline.attempt())
+            waited = time.monotonic() - began
+            if waited > SLOW_SECONDS:
+                log_slow("Multi", self._shown, server, waited)
             if not self._have_nonces and group.is_done(done_entries(answer.message)):
                 return
             try:

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from webtable.errors import WebTableError
+from webtable.logs import get_logger
 from webtable.store.hbase.cluster.cluster import CLIENT, Cluster, address_region
 from webtable.store.hbase.cluster.meta import Place
 from webtable.store.hbase.ops.row_assembler import Batch, ScanResult, Stitching
@@ -34,6 +35,8 @@ FEW_ROWS = 500
 
 CLOSING_SECONDS = 30.0
 _ALL_ROWS = 2**31 - 1
+
+_log = get_logger("webtable.store.hbase")
 
 
 class ScanJob(NamedTuple):
@@ -147,10 +150,17 @@ class RangeScanner:
             try:
                 rows = self._take(self._stock.popleft() if self._stock else self._receive(attempts))
             except RpcError as exc:
+                is_open = self.scanner_id is not None
                 self._cluster.recover(self._place, exc, attempts)
                 self._rewind()
+                if is_open:
+                    _log.info(
+                        "scan of table '%s' opens a new scanner at row %.80r: %.300s",
+                        *(self._shown, self._from, exc),
+                    )
                 continue
             if rows:
+                attempts.succeeded("Scan", self._place.server if self._place else None)
                 return rows
             # An answer without rows says that the server is still searching: it is alive.
             attempts = self._cluster.attempts(self._shown)

@@ -21,7 +21,6 @@ machine was started again since, which the boot id tells: then the loss is repor
 from __future__ import annotations
 
 import contextlib
-import logging
 import mmap
 import os
 import struct
@@ -29,10 +28,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from webtable.errors import CorruptData
+from webtable.logs import get_logger
 
 __all__ = ["Marks", "Promise", "write_mark"]
 
-_LOG = logging.getLogger("webtable.store.rocks")
+_log = get_logger("webtable.store.rocks")
 
 _FILE = "ACKNOWLEDGED"
 _LAYOUT = struct.Struct("=40sQQQQ")
@@ -120,7 +120,7 @@ class Marks:
             )
         if lost and promise != self._reported:
             self._reported = promise
-            _LOG.warning(
+            _log.warning(
                 "store '%s' lost its last %s acknowledged cells: the machine stopped before they"
                 " were synced to disk, or the write-ahead log (*.log) was cut; write them again",
                 self._store,

@@ -9,7 +9,8 @@ from __future__ import annotations
 import contextlib
 import shutil
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -26,6 +27,7 @@ from rocksdict import (
 )
 
 from webtable.errors import CorruptData
+from webtable.logs import SLOW_SECONDS, get_logger
 from webtable.store.mutation import Durability
 from webtable.store.rocks.files.acknowledged_writes import Marks, write_mark
 from webtable.store.rocks.files.checkpoints import checkpoint_draft, copy_file
@@ -52,6 +54,8 @@ _BLOCK_CACHE = 64 * _MIB
 _HELD = Tuning(is_held=True)
 _FLUSHING = ".flush-"
 
+_log = get_logger("webtable.store.rocks")
+
 
 class Database:
     """RocksDB behind our rules: one writer, any number of readers, our errors only.
@@ -75,7 +79,7 @@ class Database:
         self._has_unlogged = False
         self._writes = {name: _write_options(name) for name in ("sync", "wal", "none")}
         check_format(path, create=create and not read_only)
-        with translated(path):
+        with translated(path), _timed("opening", path):
             self._root: Any = self._follower.open() if read_only else self._open_writer()
 
     # Opening
@@ -99,6 +103,12 @@ class Database:
                 lost = self._marks.check(promise, recovered)
                 if lost:
                     note_loss(self.path, lost)
+                if self._lock.was_killed:
+                    _log.info(
+                        "store '%s' was not closed by its last writer; recovered from its"
+                        " write-ahead log, up to sequence number %d",
+                        *(self.path, recovered),
+                    )
                 self._marks.open(recovered)
             except BaseException:
                 root.close()
@@ -219,7 +229,7 @@ class Database:
 
     def flush(self, names: list[str]) -> None:
         """Writes these column families' memory to files."""
-        with self.commits:
+        with self.commits, _timed("flushing", self.path):
             self.flush_unlogged()
             for name in names:
                 self.family(name)[0].flush()
@@ -227,7 +237,8 @@ class Database:
 
     def compact(self, rocks: Rdict) -> None:
         """Lets RocksDB merge the files of a column family."""
-        rocks.compact_range(None, None)
+        with _timed("compacting a column family", self.path):
+            rocks.compact_range(None, None)
         with self.commits:
             if not self.is_closed:
                 self._marks.move_list()
@@ -244,7 +255,7 @@ class Database:
 
     def checkpoint(self, target: str) -> None:
         """Writes a consistent copy of the store to a new directory."""
-        with checkpoint_draft(self.path, target) as draft:
+        with _timed("copying", self.path), checkpoint_draft(self.path, target) as draft:
             if self.read_only:
                 self._copy_files(draft)
                 return
@@ -289,6 +300,7 @@ class Database:
         with self.commits:
             self._handles.clear()
             self._root = self._follower.open()
+        _log.debug("store '%s' was opened again to follow its writer", self.path)
 
     # Closing
 
@@ -331,6 +343,16 @@ def _remove_unfinished(path: str) -> None:
     if not any(directory.glob("*.sst")) and not any(directory.glob("*.log")):
         for each in (*directory.glob("MANIFEST-*"), *directory.glob("*.dbtmp")):
             each.unlink()
+
+
+@contextlib.contextmanager
+def _timed(what: str, path: str) -> Iterator[None]:
+    """Logs work that takes long."""
+    began = time.monotonic()
+    yield
+    seconds = time.monotonic() - began
+    if seconds > SLOW_SECONDS:
+        _log.info("slow operation: %s store '%s' took %.1f s", what, path, seconds)
 
 
 def _write_options(durability: str) -> Any:
