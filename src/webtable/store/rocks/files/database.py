@@ -110,8 +110,6 @@ class Database:
         return root
 
     def _rocks(self, path: str, access: AccessType) -> Rdict:
-        if not self.read_only:
-            _remove_unfinished(path)
         exists = Path(path, "CURRENT").exists()
         names = Rdict.list_cf(path, Options(raw_mode=True)) if exists else ["default"]
         if not exists and any(Path(path).glob("MANIFEST-*")):
@@ -321,16 +319,6 @@ class Database:
         with contextlib.suppress(Exception):
             self._root.close()
         self._follower.close()
-
-
-def _remove_unfinished(path: str) -> None:
-    """Removes what a process left that was killed while it made the database, before any write."""
-    directory = Path(path)
-    if (directory / "CURRENT").exists() or (directory / "ACKNOWLEDGED").exists():
-        return
-    if not any(directory.glob("*.sst")) and not any(directory.glob("*.log")):
-        for each in (*directory.glob("MANIFEST-*"), *directory.glob("*.dbtmp")):
-            each.unlink()
 
 
 def _write_options(durability: str) -> Any:
