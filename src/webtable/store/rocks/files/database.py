@@ -209,10 +209,11 @@ class Database:
     def write(self, batch: WriteBatch, durability: Durability) -> None:
         """Commits a batch over any number of families as one atomic step."""
         with self.commits:
-            self._root.write(batch, self._writes[durability])
-            if durability == "none":
+            if durability == "none" and not self._has_unlogged:
+                self._marks.move_unlogged(is_unlogged=True)
                 self._has_unlogged = True
-            else:
+            self._root.write(batch, self._writes[durability])
+            if durability != "none":
                 self._marks.move(self._root.latest_sequence_number(), synced=durability == "sync")
 
     def flush(self, names: list[str]) -> None:
@@ -238,7 +239,13 @@ class Database:
         # atomic step, which is what keeps rows whole that were written without the log.
         with scratch_folder(_FLUSHING, self.path) as folder:
             Checkpoint(self._root).create_checkpoint(str(folder / "copy"))
-        self._has_unlogged = False
+        self._note_all_flushed()
+
+    def _note_all_flushed(self) -> None:
+        self._marks.move_list()
+        if self._has_unlogged:
+            self._marks.move_unlogged(is_unlogged=False)
+            self._has_unlogged = False
 
     def checkpoint(self, target: str) -> None:
         """Writes a consistent copy of the store to a new directory."""
@@ -248,7 +255,7 @@ class Database:
                 return
             with self.commits:
                 Checkpoint(self._root).create_checkpoint(str(draft))
-                self._has_unlogged = False
+                self._note_all_flushed()
                 sequence = self._root.latest_sequence_number()
                 self._marks.move_list()
             write_mark(str(draft), sequence)
