@@ -24,8 +24,15 @@ class Puppet:
     def __init__(self, store: webtable.Store) -> None:
         self._store = store
 
-    def put(self, table: str, first: int, rows: int, generation: int) -> None:
-        with self._store.table(table).batch() as batch:
+    def put(
+        self,
+        table: str,
+        first: int,
+        rows: int,
+        generation: int,
+        durability: webtable.Durability = "wal",
+    ) -> None:
+        with self._store.table(table).batch(durability=durability) as batch:
             for number in range(first, first + rows):
                 value = b"%d" % generation * 100
                 batch.put(b"row%06d" % number, {b"f:q": value, b"g:q": value})

@@ -59,8 +59,10 @@ def test_json_lines_are_read(is_packed: bool, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        (b"{", "bad-line"),
-        (b"not JSON", "bad-line"),
+        (b"{", "garbage"),
+        (b"not JSON", "garbage"),
+        (b'{"url": "https://e.com/", "html": "\0\0"}', "garbage"),
+        (b'{"url": 7, \0\0', "garbage"),
         (b"[1, 2]", "bad-line"),
         (b'{"html": "x"}', "no-url"),
         (b'{"url": 7, "fetched": 1}', "bad-line"),
@@ -69,7 +71,8 @@ def test_json_lines_are_read(is_packed: bool, tmp_path: Path) -> None:
         (b'{"url": "https://example.com/", "fetched": 1767225600, "status": 7}', "bad-line"),
         (b'{"url": "mailto:x", "fetched": 1767225600}', "bad-url"),
         (b'{"url": "https://e.com/", "fetched": 1767225600, "body_base64": "?"}', "bad-line"),
-        (b"\xff\xfe\x00", "bad-line"),
+        (b"\xff\xfe\x00", "garbage"),
+        (b'{"url": "https://e.com/\xff"}', "garbage"),
         (b"[" * 100_000, "bad-line"),
     ],
 )

@@ -6,6 +6,7 @@ import base64
 import gzip
 import hashlib
 import json
+import random
 from pathlib import Path
 
 import pytest
@@ -137,18 +138,61 @@ def test_a_revisit_finds_the_body_of_a_right_claim(
     assert bodies(location) == [ONE, ONE]
 
 
+def same_size() -> bytes:
+    """Returns a body that is as long as it is compressed."""
+    noise = random.Random(3).randbytes(300)
+    bodies = (ONE + noise + b"a" * count for count in range(100))
+    return next(each for each in bodies if len(gzip.compress(each, mtime=0)) == len(each))
+
+
+EVEN = same_size()
+
+
+@pytest.mark.parametrize("body", [ONE, EVEN], ids=["other size", "same size"])
 @pytest.mark.parametrize("order", [1, -1])
 @pytest.mark.parametrize("is_together", [False, True])
 def test_one_payload_read_with_and_without_its_coding_is_two_bodies(
-    order: int, is_together: bool, tmp_path: Path
+    order: int, is_together: bool, body: bytes, tmp_path: Path
 ) -> None:
-    claim = payload_digest(PACKED)
-    coded = http(PACKED, ("Content-Encoding", "gzip"))
+    packed = gzip.compress(body, mtime=0)
+    claim = payload_digest(packed)
+    coded = http(packed, ("Content-Encoding", "gzip"))
     records = [
         record(coded, WARC_Payload_Digest=claim, date=day(1)),
-        record(http(PACKED), WARC_Payload_Digest=claim, date=day(2)),
+        record(http(packed), WARC_Payload_Digest=claim, date=day(2)),
         record(coded, WARC_Payload_Digest=claim, date=day(3)),
     ][::order]
     files = [members(records)] if is_together else list(map(gzip.compress, records))
-    location, _ = loaded(tmp_path, *files)
-    assert bodies(location) == [ONE, PACKED, ONE]
+    location, _ = loaded(tmp_path, *files, *files)
+    assert bodies(location) == [body, packed, body]
+
+
+@pytest.mark.parametrize("is_same_second", [False, True])
+def test_a_digest_that_is_of_two_bodies_in_different_forms(
+    is_same_second: bool, tmp_path: Path
+) -> None:
+    packed = gzip.compress(EVEN, mtime=0)
+    claim, zipped = payload_digest(packed), ("Content-Encoding", "gzip")
+    later = day(1 if is_same_second else 2)
+    records = [
+        record(http(gzip.compress(packed), zipped), WARC_Payload_Digest=claim, date=day(1)),
+        record(http(packed, zipped), WARC_Payload_Digest=claim, date=later),
+    ]
+    location, reports = loaded(tmp_path, *map(gzip.compress, records), members(records))
+    # Of the captures of one second the one with the greater digest counts: that of the SHA-256.
+    assert bodies(location) == [None if is_same_second else packed, EVEN]
+    with webtable.open(location, read_only=True) as store:
+        assert len(PageTable.open(store, parse_stored).captures(URL)) == 2
+    assert reports[-1]["unchanged"] == 2
+
+
+@pytest.mark.parametrize("algorithm", ["sha1", "sha256"])
+def test_one_body_in_several_forms_is_one(algorithm: str, tmp_path: Path) -> None:
+    claim = f"{algorithm}:{hashlib.new(algorithm, ONE).hexdigest()}"
+    blocks = [http(ONE), CODED, http(PACKED, ("Content-Encoding", "gzip"))]
+    records = [
+        record(block, WARC_Payload_Digest=claim, date=day(number))
+        for number, block in enumerate(blocks, start=1)
+    ]
+    _, (report,) = loaded(tmp_path, members(records))
+    assert (report["new"], report["changed"], report["unchanged"]) == (1, 0, 2)

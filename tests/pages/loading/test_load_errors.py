@@ -84,9 +84,20 @@ def test_a_load_that_did_not_read_everything_fails_and_names_the_files(
 def test_records_that_say_something_wrong_are_no_failure(store: str, tmp_path: Path) -> None:
     write_jsonl(tmp_path / "mixed.jsonl", 3)
     with (tmp_path / "mixed.jsonl").open("a", encoding="utf-8") as file:
-        file.write('{"html": "no url"}\nnot json\n{"url": "javascript:x", "html": ""}\n')
+        file.write('{"html": "no url"}\n["no page"]\n{"url": "javascript:x", "html": ""}\n')
     result = load(store, tmp_path / "mixed.jsonl")
     assert (result.exit_code, captures(result)) == (0, 3)
+
+
+def test_a_line_that_is_no_json_was_not_read(store: str, tmp_path: Path) -> None:
+    path = tmp_path / "damaged.jsonl"
+    write_jsonl(path, 9)
+    held = bytearray(path.read_bytes())
+    held[len(held) // 2 : len(held) // 2 + 16] = bytes(16)
+    path.write_bytes(held)
+    result = load(store, path)
+    assert (result.exit_code, captures(result)) == (INCOMPLETE, 8)
+    assert json.loads(result.stdout)["unread"] == {str(path): {"garbage": 1}}
 
 
 def test_the_list_of_skipped_records_cannot_be_made(store: str, tmp_path: Path) -> None:

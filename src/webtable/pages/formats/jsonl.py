@@ -91,17 +91,28 @@ def _taken(line: bytes, source: str, start: Position) -> Capture | Skipped:
         try:
             said = _DECODER.decode(line)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as exc:
-            is_url_missing = "`url`" in str(exc) and "missing" in str(exc)
-            reason = "no-url" if is_url_missing else "bad-line"
-            if str(exc) == _CUT and not line.endswith(b"\n"):
-                reason = "truncated"  # the file ends within the line
-            raise Rejected(reason, str(exc)[:200]) from exc
+            raise Rejected(_reason(line, exc), str(exc)[:200]) from exc
         recorded = recorded._replace(url=said.url.strip(), date=_date(said.fetched))
         return _capture(recorded, said)
     except Rejected as rejected:
         return skipped(recorded, rejected)
     except Exception as exc:  # noqa: BLE001  one line must not end a load
         return skipped(recorded, Rejected("crashed", f"reading it failed: {exc!r:.200}"))
+
+
+def _reason(line: bytes, exc: Exception) -> str:
+    """Returns why a line is not taken: for what it says, or because it is damaged."""
+    if str(exc) == _CUT and not line.endswith(b"\n"):
+        return "truncated"  # the file ends within the line
+    try:
+        # What a field says may be found wrong before the line was read to its end.
+        msgspec.json.decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return "garbage"
+    except RecursionError:
+        return "bad-line"
+    is_url_missing = "`url`" in str(exc) and "missing" in str(exc)
+    return "no-url" if is_url_missing else "bad-line"
 
 
 def _take_none(line: bytes, source: str, start: Position) -> Skipped:

@@ -33,7 +33,7 @@ from webtable.pages.formats.http import (
     media_type,
     parse_head,
 )
-from webtable.pages.formats.payload_digests import checked, named_digest
+from webtable.pages.formats.payload_digests import checked, is_digest_of, named_digest
 from webtable.pages.html.link_resolver import canonical
 from webtable.pages.urls import resolve_url
 
@@ -260,8 +260,15 @@ def _payload(recorded: Recorded, head: Head, kind: Kind) -> _Payload:
     # Of what is not whole the digest may be right, and cannot be checked.
     if is_wrong and content is not None and not notes:
         notes = ("wrong-digest",)
-    own = digest if content is None or content == payload else payload_digest(content)
-    return _Payload(content, size, digest, notes, own)
+    return _Payload(content, size, digest, notes, _own_digest(content, payload, digest))
+
+
+def _own_digest(content: bytes | None, payload: bytes, digest: str) -> str:
+    """Returns the digest of a body: the one that it is known by, where that is made of it."""
+    if content is None or content == payload:
+        return digest
+    is_own = not digest.startswith("sha1:") and is_digest_of(digest, content)
+    return digest if is_own else payload_digest(content)
 
 
 def _other_forms(payload: bytes, headers: dict[str, str], content: bytes | None) -> Iterator[bytes]:

@@ -36,13 +36,18 @@ def offered(capture: Capture) -> Offered | None:
 
 
 def said_by(capture: Capture) -> str | None:
-    r"""Returns what headers of a capture said that its parsing depends on, or adds to.
+    r"""Returns what parsing of a capture depends on, or adds, beside what its digest decides.
 
-    The charset, a canonical URL and robots, with tabs between; just the charset where there is no
-    more. None where nobody could tell them apart, or the body was not what was parsed.
+    The charset, a canonical URL and robots of its headers, with tabs between; just the charset
+    where there is no more. Behind them the digest of the body, where that is another one: one
+    payload may be read with and without its coding. None where nobody could tell them apart, or
+    the body was not what was parsed.
     """
     if capture.parsed is not None or "\t" in capture.charset:
         return None
+    if capture.body_digest not in (None, capture.digest):
+        said = (capture.charset, capture.canonical, capture.robots, capture.body_digest)
+        return "\t".join(map(str, said))
     if not capture.canonical and not capture.robots:
         return capture.charset
     return f"{capture.charset}\t{capture.canonical}\t{capture.robots}"

@@ -13,19 +13,22 @@ def told_apart(captures: list[NewCapture], history: RowHistory) -> list[NewCaptu
     """Returns captures of which no two bodies have one digest, nor a body and a stored one.
 
     The digest is that of the payload as it was recorded: read with its coding and without it, one
-    payload is two bodies. It is their sizes that differ. What was stored first keeps the digest,
-    the other gets a SHA-256 of its own.
+    payload is two bodies. The digests of the bodies themselves tell them apart, or their sizes
+    where a body is not stored any more, or was stored without one. What was stored first keeps the
+    digest, the other gets a SHA-256 of its own.
     """
     if len(captures) == 1 and not history.notes:
         return captures
-    sizes: dict[str, set[int]] = {}
+    known: dict[str, tuple[set[int], str | None]] = {}
     apart = []
     for capture in captures:
-        note = capture.note
+        note, own = capture.note, capture.body_digest
         if capture.body is not None:
-            if note.digest not in sizes:
-                sizes[note.digest] = history.sizes(note.digest) or {note.size}
-            if note.size not in sizes[note.digest]:
+            if note.digest not in known:
+                sizes = history.sizes(note.digest) or {note.size}
+                known[note.digest] = sizes, history.own_digests.get(note.digest, own)
+            sizes, first = known[note.digest]
+            if note.size not in sizes or (first != own and None not in (first, own)):
                 capture = capture._replace(note=note._replace(digest=body_digest(capture.body)))
         apart.append(capture)
     return apart

@@ -3,7 +3,8 @@ r"""One small cell that says what a row holds of its page's newest capture, to d
     metadata:held = parsing TAB body TAB links TAB since TAB Last-Modified TAB said
 
 `body` and `links` are the times of the versions that the newest capture shows, `since` when the run
-of its digest began, `Last-Modified` what its header said, `said` what its other headers did (see
+of its digest began, `Last-Modified` what its header said, `said` what its other headers did, and
+which body it is where its digest does not tell (see
 `webtable.pages.storing.capture_parser.said_by`). The cell is empty where the newest capture was no
 success, came without a body, or what was told of it was not read from that body under just these
 headers.

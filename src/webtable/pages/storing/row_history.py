@@ -39,17 +39,30 @@ class RowHistory:
 
     Attributes:
         notes: by time and digest. Change them by `add` only.
+        own_digests: of the stored bodies, by the digests that their captures are known by.
     """
 
-    __slots__ = ("_counted", "_first", "_since", "_sizes", "_waiting", "bodies", "links", "notes")
+    __slots__ = (
+        "_counted",
+        "_first",
+        "_since",
+        "_sizes",
+        "_waiting",
+        "bodies",
+        "links",
+        "notes",
+        "own_digests",
+    )
 
     def __init__(
         self,
         notes: Mapping[tuple[int, str], CaptureNote] | None = None,
         bodies: Mapping[int, str] | None = None,
         links: Mapping[int, str] | None = None,
+        own_digests: Mapping[str, str] | None = None,
     ) -> None:
         self.notes = dict(notes or {})
+        self.own_digests = dict(own_digests or {})
         self.bodies = Versions(bodies)
         self.links = Versions(links)
         self._counted: list[CaptureNote] | None = None
@@ -160,7 +173,10 @@ class RowHistory:
                 if column.startswith(CAPTURE):
                     self.add(decode_note(column[len(CAPTURE) :], value))
                 elif column == BODY_OF:
-                    self.bodies.put(time, decode_body_of(value).digest)
+                    digest, own = decode_body_of(value)
+                    self.bodies.put(time, digest)
+                    if own is not None:
+                        self.own_digests[digest] = own
                 elif column == LINKS_OF:
                     self.links.put(time, value.decode())
 
@@ -179,15 +195,19 @@ def history_of(found: Row | None) -> RowHistory:
     notes: dict[tuple[int, str], CaptureNote] = {}
     bodies: dict[int, str] = {}
     links: dict[int, str] = {}
+    own_digests: dict[str, str] = {}
     for column, timestamp, value, _ in () if found is None else found.raw_cells:
         if column == BODY_OF:
-            bodies[timestamp // 1000] = decode_body_of(value).digest
+            digest, own = decode_body_of(value)
+            bodies[timestamp // 1000] = digest
+            if own is not None:
+                own_digests[digest] = own
         elif column == LINKS_OF:
             links[timestamp // 1000] = value.decode()
         elif column.startswith(CAPTURE):
             note = decode_note(column[len(CAPTURE) :], value)
             notes[note.time, note.digest] = note
-    return RowHistory(notes, bodies, links)
+    return RowHistory(notes, bodies, links, own_digests)
 
 
 class Decided(NamedTuple):

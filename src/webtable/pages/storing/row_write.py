@@ -142,13 +142,13 @@ class RowWrite:
         if history is None:
             is_new = state.cell is None
             history = RowHistory() if is_new else read_history(self._table, state.row)
-        if all(history.notes.get(each.key) == each.note for each in self._given):
+        self._captures = told_apart(self._given, history)
+        if all(history.notes.get(each.key) == each.note for each in self._captures):
             # As it is when a file is loaded again.
             for each in self._given:
                 self.outcomes.setdefault(each.key, "unchanged")
             self.links, self.decided = None, Decided(state.revision.number, history, None)
             return None
-        self._captures = told_apart(self._given, history)
         change = self._stored(state, history)
         for given, stored in zip(self._given, self._captures, strict=True):
             if given is not stored:

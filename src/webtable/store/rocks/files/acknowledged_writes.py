@@ -7,7 +7,8 @@ The same goes for the list of files (MANIFEST), which the database reads as far 
 
 On-disk: changing this needs a new format version.
 
-    40 bytes  boot id of the machine, filled up with blanks
+    39 bytes  boot id of the machine, filled up with blanks
+     1 byte   `u` while there may be writes that skipped the log and are in no file yet, or a blank
      8 bytes  sequence number of the last acknowledged write, in the machine's byte order
      8 bytes  sequence number of the last one that was synced to disk
      8 bytes  number of the list of files
@@ -29,6 +30,7 @@ from typing import NamedTuple
 
 from webtable.errors import CorruptData
 from webtable.logs import get_logger
+from webtable.store.rocks.files.log_gaps import BLOCK_BYTES, RECORD, has_gap
 
 __all__ = ["Marks", "Promise", "write_mark"]
 
@@ -36,9 +38,8 @@ _log = get_logger("webtable.store.rocks")
 
 _FILE = "ACKNOWLEDGED"
 _LAYOUT = struct.Struct("=40sQQQQ")
-# RocksDB's: blocks of records, each a checksum, the length and the kind, and the bytes.
-_BLOCK = 32_768
-_RECORD = struct.Struct("<4xHB")
+_BOOT_BYTES = 39
+_UNLOGGED = ord("u")
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 
@@ -64,6 +65,7 @@ class Marks:
         self._list_bytes = 0  # seen so far
         self._list_end = 0  # of the last whole record among them
         self._checked: tuple[Path, int] | None = None
+        self._gapless: tuple[Path, int] | None = None
         self._reported: Promise | None = None
 
     def promised(self) -> Promise:
@@ -88,7 +90,24 @@ class Marks:
                 f"the list of files of store '{self._store}' is cut or an old one: {path.name}",
                 hint="check the disk, then restore the store from a checkpoint",
             )
-        return Promise(acknowledged, acknowledged if boot == _boot_id() else synced)
+        self._check_gap(path, length, is_unlogged=boot[_BOOT_BYTES] == _UNLOGGED)
+        is_same_boot = boot[:_BOOT_BYTES] == _boot_id()[:_BOOT_BYTES]
+        return Promise(acknowledged, acknowledged if is_same_boot else synced)
+
+    def _check_gap(self, path: Path, length: int, *, is_unlogged: bool) -> None:
+        """Makes sure that no writes lack between the table files and the logs."""
+        if is_unlogged or (path, length) == self._gapless:
+            return
+        if has_gap(self._store, self._read_list):
+            raise CorruptData(
+                f"store '{self._store}' lost cells that were acknowledged: its write-ahead logs"
+                f" (*.log) do not begin where its list of files ({path.name}) ends",
+                hint=f"restore a checkpoint; to accept the loss, remove '{self._path}'",
+            )
+        self._gapless = (path, length)
+
+    def _read_list(self) -> bytes:
+        return _list_of_files(self._store)[1].read_bytes()
 
     def _is_whole(self, path: Path, length: int) -> bool:
         """Whether the list is as long as it was, with a record behind the other all the way.
@@ -151,6 +170,13 @@ class Marks:
         if os.lseek(self._list, 0, os.SEEK_END) != self._list_bytes:
             self.move_list()
 
+    def move_unlogged(self, *, is_unlogged: bool) -> None:
+        """Notes whether there are writes that skipped the log and are in no file yet."""
+        assert self._map is not None
+        self._map[_BOOT_BYTES] = _UNLOGGED if is_unlogged else ord(" ")
+        # A power cut must not take the note and leave later writes in the log.
+        self._map.flush()
+
     def move_list(self) -> None:
         """Notes how long the list of files is, after files were added or removed."""
         assert self._numbers is not None
@@ -159,7 +185,7 @@ class Marks:
             return
         # A background thread of RocksDB may be writing at this moment.
         os.fdatasync(self._list)
-        start = self._list_end - self._list_end % _BLOCK
+        start = self._list_end - self._list_end % BLOCK_BYTES
         added = os.pread(self._list, length - start, start)
         self._list_end = start + _end_of_records(added, self._list_end - start)
         self._list_bytes = length
@@ -195,15 +221,15 @@ def write_mark(store: str, sequence: int) -> None:
 def _end_of_records(stored: bytes, at: int) -> int:
     """Returns where the last whole record ends; `stored` begins with a block, `at` a record."""
     while True:
-        left = _BLOCK - at % _BLOCK
-        if left < _RECORD.size:  # the rest of a block that has no room for a header
+        left = BLOCK_BYTES - at % BLOCK_BYTES
+        if left < RECORD.size:  # the rest of a block that has no room for a header
             at += left
-        if at + _RECORD.size > len(stored):
+        if at + RECORD.size > len(stored):
             return min(at, len(stored))
-        size, kind = _RECORD.unpack_from(stored, at)
-        if kind == 0 or at + _RECORD.size + size > len(stored):
+        size, kind = RECORD.unpack_from(stored, at)
+        if kind == 0 or at + RECORD.size + size > len(stored):
             return at
-        at += _RECORD.size + size
+        at += RECORD.size + size
 
 
 def _list_of_files(store: str) -> tuple[int, Path]:
@@ -231,6 +257,6 @@ def _list_of_files(store: str) -> tuple[int, Path]:
 
 def _boot_id() -> bytes:
     try:
-        return _BOOT_ID.read_bytes().strip()[:40].ljust(40)
+        return _BOOT_ID.read_bytes().strip()[:_BOOT_BYTES].ljust(40)
     except OSError:
         return b" " * 40

@@ -120,8 +120,6 @@ class Database:
         return root
 
     def _rocks(self, path: str, access: AccessType) -> Rdict:
-        if not self.read_only:
-            _remove_unfinished(path)
         exists = Path(path, "CURRENT").exists()
         names = Rdict.list_cf(path, Options(raw_mode=True)) if exists else ["default"]
         if not exists and any(Path(path).glob("MANIFEST-*")):
@@ -221,10 +219,11 @@ class Database:
     def write(self, batch: WriteBatch, durability: Durability) -> None:
         """Commits a batch over any number of families as one atomic step."""
         with self.commits:
-            self._root.write(batch, self._writes[durability])
-            if durability == "none":
+            if durability == "none" and not self._has_unlogged:
+                self._marks.move_unlogged(is_unlogged=True)
                 self._has_unlogged = True
-            else:
+            self._root.write(batch, self._writes[durability])
+            if durability != "none":
                 self._marks.move(self._root.latest_sequence_number(), synced=durability == "sync")
 
     def flush(self, names: list[str]) -> None:
@@ -251,7 +250,13 @@ class Database:
         # atomic step, which is what keeps rows whole that were written without the log.
         with scratch_folder(_FLUSHING, self.path) as folder:
             Checkpoint(self._root).create_checkpoint(str(folder / "copy"))
-        self._has_unlogged = False
+        self._note_all_flushed()
+
+    def _note_all_flushed(self) -> None:
+        self._marks.move_list()
+        if self._has_unlogged:
+            self._marks.move_unlogged(is_unlogged=False)
+            self._has_unlogged = False
 
     def checkpoint(self, target: str) -> None:
         """Writes a consistent copy of the store to a new directory."""
@@ -261,7 +266,7 @@ class Database:
                 return
             with self.commits:
                 Checkpoint(self._root).create_checkpoint(str(draft))
-                self._has_unlogged = False
+                self._note_all_flushed()
                 sequence = self._root.latest_sequence_number()
                 self._marks.move_list()
             write_mark(str(draft), sequence)
@@ -333,16 +338,6 @@ class Database:
         with contextlib.suppress(Exception):
             self._root.close()
         self._follower.close()
-
-
-def _remove_unfinished(path: str) -> None:
-    """Removes what a process left that was killed while it made the database, before any write."""
-    directory = Path(path)
-    if (directory / "CURRENT").exists() or (directory / "ACKNOWLEDGED").exists():
-        return
-    if not any(directory.glob("*.sst")) and not any(directory.glob("*.log")):
-        for each in (*directory.glob("MANIFEST-*"), *directory.glob("*.dbtmp")):
-            each.unlink()
 
 
 @contextlib.contextmanager

@@ -108,12 +108,21 @@ def check_format(path: str, *, create: bool) -> None:
             ) from exc
         if content:
             _check_version(path, content)
+            if not create and is_unmade(path):
+                raise _no_store(directory)
         else:
             _make_store(directory, file, create=create)
 
 
 def _is_a_file(path: str) -> StoreNotFound:
     return StoreNotFound(f"'{path}' is or lies below a file, not a store", hint="name a directory")
+
+
+def _no_store(directory: Path) -> StoreNotFound:
+    return StoreNotFound(
+        f"there is no store at '{directory}'",
+        hint="check the path, or make a store of pages there with `webtable init`",
+    )
 
 
 def _make_store(directory: Path, file: Path, *, create: bool) -> None:
@@ -132,10 +141,7 @@ def _make_store(directory: Path, file: Path, *, create: bool) -> None:
             hint="name another directory, or an empty one to make a store in",
         )
     if not create:
-        raise StoreNotFound(
-            f"there is no store at '{directory}'",
-            hint="check the path, or make a store of pages there with `webtable init`",
-        )
+        raise _no_store(directory)
     directory.mkdir(parents=True, exist_ok=True)
     draft.write_text(json.dumps({"format": FORMAT_VERSION, "engine": "rocksdb"}) + "\n")
     with draft.open() as handle:
@@ -163,17 +169,22 @@ def is_made(path: str) -> bool:
     return Path(path, "CURRENT").exists()
 
 
-def remove_unmade(path: str) -> None:
-    """Removes what is left of a database whose making was interrupted.
+def is_unmade(path: str) -> bool:
+    """Whether making the database of a store was interrupted, before anything was written.
 
     Before there is a file CURRENT nothing was written, and `ACKNOWLEDGED` is made only after it. So
-    where either of them ever was, or anything that holds cells is, nothing is removed.
+    where either of them ever was, or anything that holds cells is, the store is damaged instead.
     """
     directory = Path(path)
     if is_made(path) or Path(path, "ACKNOWLEDGED").exists() or any(directory.glob("*.sst")):
-        return
-    if any(each.stat().st_size for each in directory.glob("*.log")):
+        return False
+    return not any(each.stat().st_size for each in directory.glob("*.log"))
+
+
+def remove_unmade(path: str) -> None:
+    """Removes what is left of a database whose making was interrupted."""
+    if not is_unmade(path):
         return
     for pattern in ("MANIFEST-*", "*.dbtmp", "*.log"):
-        for each in directory.glob(pattern):
+        for each in Path(path).glob(pattern):
             each.unlink()
