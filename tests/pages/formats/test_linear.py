@@ -21,7 +21,7 @@ from backports import zstd
 
 from tests.pages.formats.crawls import http, record
 from webtable.errors import InvalidUrl
-from webtable.pages.captures import START, Position, Skipped
+from webtable.pages.captures import START, Capture, Position, Skipped
 from webtable.pages.formats import content_codings, streams, zstd_frames
 from webtable.pages.formats.crawl_files import read_stream
 from webtable.pages.formats.http import (
@@ -189,6 +189,8 @@ PARSERS: dict[str, tuple[Callable[[Any], object], Callable[[int], Any]]] = {
     "warc, lengths over the end": (crawl, lambda n: WRONG % 9_000_000 * n),
     "warc, no lengths": (crawl, lambda n: b"WARC/1.0\r\n\r\n" * n),
     "warc, no headers": (crawl, lambda n: b"WARC/1.0\r\n" * n),
+    "warc, records in a header": (crawl, lambda n: b"WARC/1.0\r\n" * n + b"\r\n\r\n"),
+    "warc, many headers without end": (crawl, lambda n: b"WARC/1.0\r\n" * (30 * n)),
     "warc, empty members": (crawl, lambda n: gzip.compress(b"") * n),
     "warc, damaged members": (crawl, lambda n: DAMAGED * n),
     "warc, empty frames": (crawl, lambda n: zstd.compress(b"") * n),
@@ -231,3 +233,32 @@ def test_wrong_long_lengths_are_read_over_a_few_times_only() -> None:
         return file.steps.bytes
 
     assert read(4_000) < 4.5 * read(1_000)
+
+
+def test_a_dictionary_is_prepared_once_for_all_frames(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = []
+    new = zstd.ZstdDict
+
+    def counted(*arguments: Any, **options: Any) -> zstd.ZstdDict:
+        made.append(arguments)
+        return new(*arguments, **options)
+
+    monkeypatch.setattr(zstd, "ZstdDict", counted)
+    packed = zstd.compress(bytes(range(256)) * 100)
+    dictionary = b"\x5d\x2a\x4d\x18" + len(packed).to_bytes(4, "little") + packed
+    for _ in range(2):
+        crawl(dictionary + zstd.compress(b"") * 1_000)
+    assert len(made) == 2
+
+
+def test_a_record_that_begins_in_the_header_of_another_is_read() -> None:
+    cut = b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: https://example.com/cut\r\n"
+    bad, good = crawl_items(cut + record(http(b"x"), URL))
+    assert isinstance(bad, Skipped)
+    assert bad.reason == "bad-record"
+    assert isinstance(good, Capture)
+    assert good.url == URL
+
+
+def crawl_items(data: bytes) -> list[Capture | Skipped]:
+    return list(read_stream(io.BytesIO(data), "crawl"))

@@ -25,6 +25,7 @@ _FIRST_WINDOW_BYTES = 4 * 1024
 _FOLLOWING_BYTES = 64
 _MAX_WRONG_LONG = 8
 _LENGTH = re.compile(r"\d{1,15}")
+_BEGIN_IN_HEADER = re.compile(rb"\nWARC/[01]\.\d{1,2}(?=\r?\n)")
 
 Reopen = Callable[[Position], Stream]
 Take = Callable[[WarcRecord], Capture | Skipped]
@@ -89,6 +90,18 @@ class _Reading:
             size = _WINDOW_BYTES
         return dropped
 
+    def _drop_until_last_record(self, header: bytes) -> None:
+        """Drops bytes up to the last record that begins in a header that cannot be read.
+
+        The others that begin there have no end of their own; to look for it from each would read
+        the same bytes thousands of times.
+        """
+        begins = [found.start() for found in _BEGIN.finditer(header, 1)]
+        if begins:
+            self._stream.skip(begins[-1])
+        else:
+            self._drop_until_record()
+
     def _record(self, start: Position) -> Capture | Skipped:
         stream = self._stream
         end = stream.find(b"\r\n\r\n", _MAX_HEADER_BYTES)
@@ -98,12 +111,15 @@ class _Reading:
             size = end + 2
         if end < 0:
             return self._without_header(start)
-        text = stream.peek(end).decode("utf-8", "replace")
-        version, _, rest = text.partition("\n")
+        header = stream.peek(end)
+        if _BEGIN_IN_HEADER.search(header) is not None:
+            self._drop_until_last_record(header)
+            return self._skipped("bad-record", "another record begins in its header", start)
+        version, _, rest = header.decode("utf-8", "replace").partition("\n")
         headers = parse_headers(rest)
         length = headers.get("content-length", "")
         if _BEGIN.match(f"{version}\n".encode()) is None or not _LENGTH.fullmatch(length):
-            self._drop_until_record()
+            self._drop_until_last_record(header)
             why = f"its length is {length[:40]!r}" if length else "it has no length"
             return self._skipped("bad-record", f"{why}, its first line {version[:40]!r}", start)
         record = WarcRecord(headers, b"", int(length), self._source, start)
@@ -115,12 +131,13 @@ class _Reading:
 
     def _without_header(self, start: Position) -> Skipped:
         stream = self._stream
-        if len(stream.peek(_MAX_HEADER_BYTES)) < _MAX_HEADER_BYTES:
+        header = stream.peek(_MAX_HEADER_BYTES)
+        if len(header) < _MAX_HEADER_BYTES:
             if stream.fault:
                 return self._skipped(*stream.go_on(), start)
             stream.skip(_MAX_HEADER_BYTES)
             return self._skipped("truncated", "the file ends within a record's header", start)
-        self._drop_until_record()
+        self._drop_until_last_record(header)
         return self._skipped("bad-record", "the header of the record has no end", start)
 
     def _short(self, record: WarcRecord, header_bytes: int) -> Capture | Skipped:

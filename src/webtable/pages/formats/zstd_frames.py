@@ -108,8 +108,25 @@ def new_frame(
     options: dict[int, int] = {zstd.DecompressionParameter.window_log_max: window_log}
     if not dictionary:
         return zstd.ZstdDecompressor(options=options)
-    is_raw = not dictionary.startswith(_TRAINED_MAGIC)
-    return zstd.ZstdDecompressor(zstd.ZstdDict(dictionary, is_raw=is_raw), options=options)
+    return zstd.ZstdDecompressor(_Prepared.of(dictionary), options=options)
+
+
+class _Prepared:
+    """The dictionary that was used last, ready for any number of frames.
+
+    To prepare one of 16 MiB takes milliseconds, to compare it with another one too: the very same
+    bytes are looked for.
+    """
+
+    last: tuple[bytes, zstd.ZstdDict] | None = None
+
+    @classmethod
+    def of(cls, dictionary: bytes) -> zstd.ZstdDict:
+        last = cls.last
+        if last is None or last[0] is not dictionary:
+            is_raw = not dictionary.startswith(_TRAINED_MAGIC)
+            last = cls.last = dictionary, zstd.ZstdDict(dictionary, is_raw=is_raw)
+        return last[1]
 
 
 def _unpacked(dictionary: bytes) -> bytes:

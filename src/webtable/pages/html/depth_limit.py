@@ -2,8 +2,9 @@
 
 Parsers of HTML take time that grows with the square of the nesting. Browsers stop at a depth of
 512; so do we: in a page with very many tags, start tags that would nest deeper are left out, and
-so are the attributes of a tag that has thousands, and what follows the 500,000th tag. Links,
-titles and the like stay in.
+so are the attributes of a tag that has thousands, `html` and `body` that begin again and again, and
+what follows the 500,000th tag. Links, titles and the like stay in; only in pictures and formulas,
+where links nest, those that are in 512 others do not.
 
 Whether a tag nests is decided by a stack of names, kept as the standard keeps its stack of open
 elements, as far as that matters for the depth.
@@ -23,7 +24,7 @@ MAX_DEPTH = 512
 MAX_TAGS = 500_000
 """Of one page."""
 
-_MANY_TAGS = 30_000
+_MANY_TAGS = 10_000
 """Fewer cannot nest deep enough to hurt: a second is the worst."""
 _SLASH = ord("/")
 _SOME_TAGS = 1_000
@@ -36,6 +37,8 @@ _MUCH_FORMATTING = 100
 _LONG_TAG_BYTES = 64 * 1024
 """A tag that is shorter cannot have enough attributes to hurt."""
 _MANY_ATTRIBUTES = 1_000
+_MANY_ROOT_BYTES = 16 * 1024
+"""Of `html` and `body` tags. Their attributes are collected in one element."""
 
 _TOKEN = re.compile(
     rb"<!--.*?(?:-->|\Z)"
@@ -64,6 +67,15 @@ _FORMATTING = frozenset(b"b big code em font i nobr s small strike strong tt u".
 _FORMATTING_TAG = re.compile(
     rb"<(/?)(?:b(?:ig)?|code|em|font|i|nobr|s(?:mall|trike|trong)?|tt|u)[\s/>]"
 )
+_ROOT_TAG = re.compile(rb"<(?:html|body)[\s/][^>]*", re.IGNORECASE)
+# In pictures and formulas (foreign content) links nest, up to the elements that lead out of it.
+_FOREIGN = frozenset({b"svg", b"math"})
+_NOT_FOREIGN = _FORMATTING | frozenset(
+    b"blockquote body br center dd div dl dt embed h1 h2 h3 h4 h5 h6 head hr img li listing menu"
+    b" meta ol p pre ruby span sub sup table ul var"
+    b" foreignobject desc title mi mo mn ms mtext annotation-xml".split()
+)
+_NOTHING = frozenset({b""})
 _IGNORED = _NOT_NESTING | {b"/" + name for name in _NOT_NESTING} | {b""}
 _MARKERS = frozenset(b"applet marquee object table template select button".split())
 _SPECIAL = _MARKERS | frozenset(
@@ -84,19 +96,23 @@ def flatten(html: bytes) -> Flat:
     """Returns a page as it is, unless it is nested too deep: then without what is deeper."""
     if len(html) <= _FEW_BYTES:
         return Flat(html)
-    long_tags = _long_tags(html) if len(html) > _LONG_TAG_BYTES else []
-    if long_tags:
-        html = _without(html, long_tags)
+    left_out: list[tuple[int, int]] = []
+    for find in (_long_tags, _repeated_roots) if len(html) > _LONG_TAG_BYTES else ():
+        cuts = find(html)
+        html = _without(html, cuts)
+        left_out += cuts
     tags = html.count(b"<")
     is_suspect = tags > _MANY_TAGS or (tags > _SOME_TAGS and _is_left_open(html, tags))
     if is_suspect and _is_too_deep(html):
         cuts = _too_deep(html)
         if cuts:
             return Flat(_without(html, cuts), is_changed=True)
-    return Flat(html, is_changed=bool(long_tags))
+    return Flat(html, is_changed=bool(left_out))
 
 
 def _without(html: bytes, cuts: list[tuple[int, int]]) -> bytes:
+    if not cuts:
+        return html
     parts = []
     place = 0
     for start, stop in cuts:
@@ -104,6 +120,15 @@ def _without(html: bytes, cuts: list[tuple[int, int]]) -> bytes:
         place = stop
     parts.append(html[place:])
     return b"".join(parts)
+
+
+def _repeated_roots(html: bytes) -> list[tuple[int, int]]:
+    """Returns where `html` and `body` begin again with attributes, if these are many.
+
+    Parsers add them to those that the element has, and look through all of these for each.
+    """
+    again = [found.span() for found in _ROOT_TAG.finditer(html)][2:]
+    return again if sum(stop - start for start, stop in again) > _MANY_ROOT_BYTES else []
 
 
 def _is_left_open(html: bytes, tags: int) -> bool:
@@ -121,7 +146,10 @@ def _is_too_deep(html: bytes) -> bool:
         return True
     stack = _Stack()
     opened, close, is_full_for, open_ = stack.names, stack.close, stack.is_full_for, stack.open
-    for tag in filterfalse(_IGNORED.__contains__, tags):
+    ignored = _IGNORED if _FOREIGN.isdisjoint(tags) else _NOTHING
+    for tag in filterfalse(ignored.__contains__, tags):
+        if ignored is _NOTHING and not stack.nests(tag.lstrip(b"/")):
+            continue
         if tag[0] == _SLASH:
             close(tag[1:])
         elif (tag in _FORMATTING or len(opened) >= MAX_DEPTH) and is_full_for(tag):
@@ -141,7 +169,7 @@ def _too_deep(html: bytes) -> list[tuple[int, int]]:
             cuts.append((token.start(), len(html)))
             break
         slash, name = token.group(2, 3)
-        if name is None or (name := name.lower()) in _NOT_NESTING:
+        if name is None or not stack.nests(name := name.lower()):
             continue
         if slash:
             if left_out[name]:
@@ -169,11 +197,23 @@ class _Stack:
         self._places: defaultdict[bytes, list[int]] = defaultdict(list)
         self._stops: list[tuple[int, int]] = []  # the last special element, and the last marker
         self._formatting = 0
+        self._foreign: list[bool] = []  # whether what is in the element is foreign content
+
+    def nests(self, name: bytes) -> bool:
+        """Whether elements of a name can be in one another here."""
+        if name not in _NOT_NESTING:
+            return True
+        if not self._foreign or not self._foreign[-1]:
+            return False
+        if name in _NOT_FOREIGN:
+            self._foreign[-1] = False
+        return name == b"a"
 
     def is_full_for(self, name: bytes) -> bool:
         if name in _FORMATTING and self._formatting >= _MAX_FORMATTING:
             return True
-        return len(self.names) >= MAX_DEPTH
+        # Links are what we look for: one that is deep in others stays, one in many links does not.
+        return len(self._places[name] if name == b"a" else self.names) >= MAX_DEPTH
 
     def open(self, name: bytes) -> None:
         place = len(self.names)
@@ -184,10 +224,13 @@ class _Stack:
         if name in _SPECIAL:
             special, marker = place, place if name in _MARKERS else marker
         self._stops.append((special, marker))
+        is_inside = bool(self._foreign) and self._foreign[-1]
+        self._foreign.append(name in _FOREIGN or (is_inside and name not in _NOT_FOREIGN))
 
     def _pop(self) -> None:
         name = self.names.pop()
         self._stops.pop()
+        self._foreign.pop()
         self._places[name].pop()
         self._formatting -= name in _FORMATTING
 
