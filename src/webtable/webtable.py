@@ -341,13 +341,11 @@ class WebTable:
         Queries that need it fail meanwhile. Other processes that write must open the store again.
 
         Raises:
-            NotFound: there is no index of that name.
+            InvalidRequest: there is no index of that name.
         """
         from webtable.pages.storing.table_creation import build_index
 
-        if name not in self._table.rows.indexes:
-            known = ", ".join(self._table.rows.indexes)
-            raise NotFound("index", name, hint=f"the indexes are {known}")
+        self._table.rows.index(name)
         with self._write_lock:
             pages = self._table.with_newest(name)
             return build_index(pages.rows, pages.keys, name)
