@@ -48,7 +48,7 @@ def print_logs(root: click.Context, verbosity: int) -> None:
     """
     logger = logging.getLogger("webtable")
     before = logger.level
-    # A program that asks for JSON reads the error as JSON, too: a line before it would be in the way.
+    # A program that asks for JSON reads the error as JSON, too: no line may stand before it.
     printer = _Printer(lambda: bool(verbosity) or root.meta.get(FORMAT_KEY) not in _FOR_PROGRAMS)
     printer.setFormatter(logging.Formatter(_FORMAT if verbosity else _SHORT_FORMAT))
     for old in [each for each in logger.handlers if isinstance(each, _Printer)]:
