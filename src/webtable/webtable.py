@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from types import TracebackType
-from typing import TYPE_CHECKING, BinaryIO, Literal, Self, Unpack
+from typing import TYPE_CHECKING, BinaryIO, Literal, Self
 
 from webtable.errors import AlreadyExists, InvalidRequest, NotFound, SchemaMismatch
 from webtable.links.asking.links import Links
@@ -16,7 +16,7 @@ from webtable.links.index import LinkIndex
 from webtable.links.updating.hook import LinkHook
 from webtable.pages.asking.page_at_time import described_captures, page_at
 from webtable.pages.asking.queries import PageQueries
-from webtable.pages.asking.reports import ListOptions, Reports, list_of
+from webtable.pages.asking.reports import Reports, list_of
 from webtable.pages.asking.results import Results
 from webtable.pages.page import Outcome, Page, PageCapture, capture_of
 from webtable.pages.storing.capture_parser import parse_stored, ready
@@ -259,7 +259,12 @@ class WebTable:
     # Many pages
 
     def pages(
-        self, domain: str, *, with_subdomains: bool = True, **options: Unpack[ListOptions]
+        self,
+        domain: str,
+        *,
+        with_subdomains: bool = True,
+        limit: int | None = None,
+        cursor: str | None = None,
     ) -> Results[Page]:
         """Returns the pages of a domain, or those whose URLs begin with `domain/directory/`.
 
@@ -269,9 +274,9 @@ class WebTable:
         queries = PageQueries(self._table)
         if "/" in domain.rstrip("/"):
             url = typed_url(domain)
-            return list_of("directory", partial(queries.in_directory, url), options, url=url)
+            return list_of("directory", partial(queries.in_directory, url), limit, cursor, url=url)
         fetch = partial(queries.under, domain, with_subdomains=with_subdomains)
-        return list_of("pages", fetch, options, domain=domain, subdomains=with_subdomains)
+        return list_of("pages", fetch, limit, cursor, domain=domain, subdomains=with_subdomains)
 
     def export(
         self,

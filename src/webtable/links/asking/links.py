@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from functools import partial
-from typing import TypeVar, Unpack
+from typing import TypeVar
 
 import msgspec
 
@@ -26,7 +26,7 @@ from webtable.links.asking.wide_rows import Kind
 from webtable.links.index import LinkIndex
 from webtable.links.schema import INCOUNT, page_row, uri_of
 from webtable.pages.asking.queries import PageQueries
-from webtable.pages.asking.reports import ListOptions, list_of
+from webtable.pages.asking.reports import list_of
 from webtable.pages.asking.results import QueryCost, ResultPage, Results, bounded
 from webtable.pages.page import Page
 from webtable.pages.storing.cells import encode_time
@@ -98,7 +98,8 @@ class Links:
         as_of: When | None = None,
         kind: Kind = "all",
         domain: str = "",
-        **options: Unpack[ListOptions],
+        limit: int | None = None,
+        cursor: str | None = None,
     ) -> Results[LinkTo]:
         """Returns the links to a page, by source; several of one source are several results.
 
@@ -112,13 +113,14 @@ class Links:
         url = self._url(url)
         if as_of is None:
             fetch = partial(LinkQueries(self.index).inlinks, url, kind=kind, domain=domain)
-            return list_of("links-to", fetch, options, url=url, kind=kind, domain=domain)
+            return list_of("links-to", fetch, limit, cursor, url=url, kind=kind, domain=domain)
         second = second_of(as_of)
         past = LinkHistory(self.index).inlinks
         return list_of(
             "links-to",
             lambda **bounds: _past(past(url, second, kind=kind, domain=domain, **bounds)),
-            options,
+            limit,
+            cursor,
             url=url,
             kind=kind,
             as_of=second,
@@ -132,7 +134,8 @@ class Links:
         as_of: When | None = None,
         kind: Kind = "all",
         domain: str = "",
-        **options: Unpack[ListOptions],
+        limit: int | None = None,
+        cursor: str | None = None,
     ) -> Results[LinkFrom]:
         """Returns the links on a page, in its order, with the status of each target.
 
@@ -146,13 +149,14 @@ class Links:
         url = self._url(url)
         if as_of is None:
             fetch = partial(LinkQueries(self.index).outlinks, url, kind=kind, domain=domain)
-            return list_of("links-on", fetch, options, url=url, kind=kind, domain=domain)
+            return list_of("links-on", fetch, limit, cursor, url=url, kind=kind, domain=domain)
         second = second_of(as_of)
         past = LinkHistory(self.index).outlinks
         return list_of(
             "links-on",
             lambda **bounds: _past(past(url, second, kind=kind, domain=domain, **bounds)),
-            options,
+            limit,
+            cursor,
             url=url,
             kind=kind,
             as_of=second,
@@ -165,7 +169,8 @@ class Links:
         *,
         kind: Kind = "all",
         sources: int = ANCHOR_SOURCES,
-        **options: Unpack[ListOptions],
+        limit: int | None = None,
+        cursor: str | None = None,
     ) -> Results[Anchor]:
         """Returns the anchor texts of the links to a page, the most frequent first.
 
@@ -182,17 +187,19 @@ class Links:
             )
             return msgspec.structs.replace(found, about={"of_all_sources": is_all})
 
-        return list_of("anchors", fetch, options, url=url, kind=kind, sources=sources)
+        return list_of("anchors", fetch, limit, cursor, url=url, kind=kind, sources=sources)
 
-    def linking_pages(self, url: str, **options: Unpack[ListOptions]) -> Results[Page]:
+    def linking_pages(
+        self, url: str, *, limit: int | None = None, cursor: str | None = None
+    ) -> Results[Page]:
         """Returns the pages with a link to a URL; reads every page where there is no link index."""
         try:
             fetch = partial(linking_pages, self.index, url := self._url(url))
         except (NotFound, StaleIndex):
             url = self._pages.find_url(url)
             fetch = partial(PageQueries(self._pages).linking_to, url)
-            return list_of("linking-to-by-scan", fetch, options, url=url)
-        return list_of("linking-to", fetch, options, url=url)
+            return list_of("linking-to-by-scan", fetch, limit, cursor, url=url)
+        return list_of("linking-to", fetch, limit, cursor, url=url)
 
     def changes(
         self,
@@ -201,7 +208,8 @@ class Links:
         until: When | None = None,
         *,
         kind: Kind = "all",
-        **options: Unpack[ListOptions],
+        limit: int | None = None,
+        cursor: str | None = None,
     ) -> Results[Change]:
         """Returns the links to a page or a domain that were gained, lost, or got other texts.
 
@@ -218,7 +226,8 @@ class Links:
         return list_of(
             "link-changes",
             lambda **bounds: _past(ask(name, span, is_domain=is_domain, kind=kind, **bounds)),
-            options,
+            limit,
+            cursor,
             name=name,
             kind=kind,
             since=span[0],
@@ -228,18 +237,30 @@ class Links:
     # All links
 
     def top(
-        self, *, domain: str = "", kind: Kind = "all", **options: Unpack[ListOptions]
+        self,
+        *,
+        domain: str = "",
+        kind: Kind = "all",
+        limit: int | None = None,
+        cursor: str | None = None,
     ) -> Results[Ranked]:
         """Returns the pages with the most inlinks, the most linked first."""
         fetch = partial(LinkQueries(self.index).top, domain, kind=kind)
-        return list_of("top", fetch, options, domain=domain, kind=kind)
+        return list_of("top", fetch, limit, cursor, domain=domain, kind=kind)
 
-    def domains(self, **options: Unpack[ListOptions]) -> Results[DomainPages]:
+    def domains(
+        self, *, limit: int | None = None, cursor: str | None = None
+    ) -> Results[DomainPages]:
         """Returns the domains, sorted, with the number of pages crawled or linked to."""
-        return list_of("domains", LinkQueries(self.index).domains, options)
+        return list_of("domains", LinkQueries(self.index).domains, limit, cursor)
 
     def broken(
-        self, *, domain: str = "", kind: Kind = "all", **options: Unpack[ListOptions]
+        self,
+        *,
+        domain: str = "",
+        kind: Kind = "all",
+        limit: int | None = None,
+        cursor: str | None = None,
     ) -> Results[BrokenLink]:
         """Returns the links to pages with a status of 400 or more, and since when.
 
@@ -247,27 +268,37 @@ class Links:
             domain: only links to pages of it.
         """
         fetch = partial(LinkReports(self.index).broken, domain=domain, kind=kind)
-        return list_of("broken", fetch, options, domain=domain, kind=kind)
+        return list_of("broken", fetch, limit, cursor, domain=domain, kind=kind)
 
     def orphans(
-        self, *, domain: str = "", kind: Kind = "all", **options: Unpack[ListOptions]
+        self,
+        *,
+        domain: str = "",
+        kind: Kind = "all",
+        limit: int | None = None,
+        cursor: str | None = None,
     ) -> Results[Page]:
         """Returns the HTML pages with a 2xx status that no page links to.
 
         With a kind of links: that no such link leads to; reads every page.
         """
         fetch = partial(LinkReports(self.index).orphans, domain=domain, kind=kind)
-        return list_of("orphans", fetch, options, domain=domain, kind=kind)
+        return list_of("orphans", fetch, limit, cursor, domain=domain, kind=kind)
 
     def dead_ends(
-        self, *, domain: str = "", kind: Kind = "all", **options: Unpack[ListOptions]
+        self,
+        *,
+        domain: str = "",
+        kind: Kind = "all",
+        limit: int | None = None,
+        cursor: str | None = None,
     ) -> Results[Page]:
         """Returns the HTML pages with a 2xx status that have no links.
 
         With a kind of links: that have no such links; reads every page.
         """
         fetch = partial(LinkReports(self.index).dead_ends, domain=domain, kind=kind)
-        return list_of("links-dead-ends", fetch, options, domain=domain, kind=kind)
+        return list_of("links-dead-ends", fetch, limit, cursor, domain=domain, kind=kind)
 
     def redirects(
         self,
@@ -275,7 +306,8 @@ class Links:
         to: str | None = None,
         domain: str = "",
         kind: Kind = "all",
-        **options: Unpack[ListOptions],
+        limit: int | None = None,
+        cursor: str | None = None,
     ) -> Results[Redirect]:
         """Returns the pages that redirect, with the chain that follows and the links to them.
 
@@ -285,7 +317,7 @@ class Links:
         """
         if to is None:
             fetch = partial(redirects, self.index, domain=domain, kind=kind)
-            return list_of("link-redirects", fetch, options, domain=domain, kind=kind)
+            return list_of("link-redirects", fetch, limit, cursor, domain=domain, kind=kind)
         url = self._url(to)
 
         def fetch_resolved(*, limit: int, after: str | None) -> ResultPage[Redirect]:
@@ -294,15 +326,17 @@ class Links:
             )
             return msgspec.structs.replace(found, about={"resolved": msgspec.to_builtins(count)})
 
-        return list_of("link-redirects", fetch_resolved, options, to=url, domain=domain, kind=kind)
+        return list_of(
+            "link-redirects", fetch_resolved, limit, cursor, to=url, domain=domain, kind=kind
+        )
 
-    def dump(self, **options: Unpack[ListOptions]) -> Results[Line]:
+    def dump(self, *, limit: int | None = None, cursor: str | None = None) -> Results[Line]:
         """Returns the whole link index as the cells of one table, in its order."""
 
         def fetch(*, limit: int, after: str | None) -> ResultPage[Line]:
             return bounded(dump(self.index, after), limit, QueryCost())
 
-        return list_of("dump", fetch, options)
+        return list_of("dump", fetch, limit, cursor)
 
 
 def _past(found: PastPage[T]) -> ResultPage[T]:
