@@ -252,7 +252,7 @@ class WebTable:
         if before is not None and after is not None and before > after:
             raise InvalidRequest(
                 f"{encode_time(before)} is after {encode_time(after)}",
-                hint="the older time comes first (--from)",
+                hint="the older time (--from) comes first",
             )
         return compare(self._table, self._table.find_url(url), before, after)
 
@@ -260,7 +260,7 @@ class WebTable:
 
     def pages(
         self,
-        domain: str,
+        domain: str = "",
         *,
         with_subdomains: bool = True,
         limit: int | None = None,
@@ -268,10 +268,19 @@ class WebTable:
     ) -> Results[Page]:
         """Returns the pages of a domain, or those whose URLs begin with `domain/directory/`.
 
+        They come in the order of their row keys.
+
         Args:
-            domain: such as `example.com`, `127.0.0.1:8766` or `example.com/blog/`.
+            domain: such as `example.com`, `127.0.0.1:8766` or `example.com/blog/`; empty: all
+                pages.
+            with_subdomains: also the pages of `www.example.com` and so on.
+
+        Raises:
+            InvalidRequest: it is not a domain.
         """
         queries = PageQueries(self._table)
+        if not domain:
+            return list_of("all-pages", queries.everything, limit, cursor)
         if "/" in domain.rstrip("/"):
             url = typed_url(domain)
             return list_of("directory", partial(queries.in_directory, url), limit, cursor, url=url)
@@ -294,20 +303,26 @@ class WebTable:
             form: `warc` has every capture, `jsonl` the newest with its HTML, `cdxj` a line for
                 each capture.
             domain: only pages of it.
-            urls: only these pages.
+            urls: only these pages; `https://` may be left out.
             overwrite: replace a file of that name.
 
         Raises:
             AlreadyExists: there is a file of that name.
+            InvalidUrl: one of the URLs is not the URL of a page; no file is left behind.
         """
         from webtable.output_file import new_file
         from webtable.pages.asking.export import all_urls, export
 
         if domain and urls is not None:
             raise InvalidRequest("both a domain and a list of URLs", hint="name one of them")
-        if urls is None:
-            pages = self.pages(domain) if domain else None
-            urls = all_urls(self._table) if pages is None else (page.url for page in pages)
+        if isinstance(urls, str):
+            raise InvalidRequest("urls is one text, not a list of URLs", hint="write urls=[URL]")
+        if urls is not None:
+            urls = map(self._table.find_url, urls)
+        elif domain:
+            urls = (page.url for page in self.pages(domain))
+        else:
+            urls = all_urls(self._table)
         if isinstance(out, str | os.PathLike):
             with new_file(os.fspath(out), overwrite=overwrite) as file:
                 return export(self._table, urls, file, form)

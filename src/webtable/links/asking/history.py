@@ -202,7 +202,7 @@ class LinkHistory:
         if span[0] >= span[1]:
             raise InvalidRequest(
                 f"{encode_time(span[0])} is not before {encode_time(span[1])}",
-                hint="--since is the earlier one",
+                hint="since (--since) is the earlier one",
             )
         cost = QueryCost(index=schema.INDEX_TABLE)
         reader, past = LinkReader(self._index, cost), Past(self._index.pages, cost)

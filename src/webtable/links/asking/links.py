@@ -22,7 +22,7 @@ from webtable.links.asking.queries import (
 )
 from webtable.links.asking.redirects import Redirect, redirects, resolved
 from webtable.links.asking.reports import BrokenLink, LinkReports, linking_pages
-from webtable.links.asking.wide_rows import Kind
+from webtable.links.asking.wide_rows import Kind, check_kind
 from webtable.links.index import LinkIndex
 from webtable.links.schema import INCOUNT, page_row, uri_of
 from webtable.pages.asking.queries import PageQueries
@@ -110,6 +110,7 @@ class Links:
         Raises:
             NotFound: the page was never crawled nor linked to.
         """
+        check_kind(kind)
         url = self._url(url)
         if as_of is None:
             fetch = partial(LinkQueries(self.index).inlinks, url, kind=kind, domain=domain)
@@ -146,6 +147,7 @@ class Links:
         Raises:
             NotFound: the page was never crawled nor linked to.
         """
+        check_kind(kind)
         url = self._url(url)
         if as_of is None:
             fetch = partial(LinkQueries(self.index).outlinks, url, kind=kind, domain=domain)
@@ -179,6 +181,7 @@ class Links:
         Args:
             sources: of how many linking pages to count the texts, at most; 0: of all.
         """
+        check_kind(kind)
         url = self._url(url)
 
         def fetch(*, limit: int, after: str | None) -> ResultPage[Anchor]:
@@ -219,6 +222,7 @@ class Links:
         Raises:
             NotFound: the page or domain is not known, or all that is known of it is younger.
         """
+        check_kind(kind)
         is_domain = "/" not in name
         name = name if is_domain else self._url(name)
         span = second_of(since), int(time.time()) if until is None else second_of(until)
@@ -245,6 +249,7 @@ class Links:
         cursor: str | None = None,
     ) -> Results[Ranked]:
         """Returns the pages with the most inlinks, the most linked first."""
+        check_kind(kind)
         fetch = partial(LinkQueries(self.index).top, domain, kind=kind)
         return list_of("top", fetch, limit, cursor, domain=domain, kind=kind)
 
@@ -267,6 +272,7 @@ class Links:
         Args:
             domain: only links to pages of it.
         """
+        check_kind(kind)
         fetch = partial(LinkReports(self.index).broken, domain=domain, kind=kind)
         return list_of("broken", fetch, limit, cursor, domain=domain, kind=kind)
 
@@ -282,6 +288,7 @@ class Links:
 
         With a kind of links: that no such link leads to; reads every page.
         """
+        check_kind(kind)
         fetch = partial(LinkReports(self.index).orphans, domain=domain, kind=kind)
         return list_of("orphans", fetch, limit, cursor, domain=domain, kind=kind)
 
@@ -297,6 +304,7 @@ class Links:
 
         With a kind of links: that have no such links; reads every page.
         """
+        check_kind(kind)
         fetch = partial(LinkReports(self.index).dead_ends, domain=domain, kind=kind)
         return list_of("links-dead-ends", fetch, limit, cursor, domain=domain, kind=kind)
 
@@ -315,6 +323,7 @@ class Links:
             to: only those that lead there within five hops. `page().about["resolved"]` then counts
                 the pages that link to it directly and through redirects.
         """
+        check_kind(kind)
         if to is None:
             fetch = partial(redirects, self.index, domain=domain, kind=kind)
             return list_of("link-redirects", fetch, limit, cursor, domain=domain, kind=kind)

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from webtable.errors import InvalidRequest
 from webtable.index.table import Found, Hit
 from webtable.links import schema
 from webtable.links.asking.cursors import (
@@ -326,7 +327,10 @@ class LinkQueries:
 
         Raises:
             NotFound: the page is not known.
+            InvalidRequest: the number of pages is negative.
         """
+        if sources < 0:
+            raise InvalidRequest(f"sources {sources} is negative", hint="0 counts all of them")
         cost = QueryCost(index=schema.INDEX_TABLE)
         reader = LinkReader(self._index, cost)
         uri = check_known(self._index, url, reader)
