@@ -40,7 +40,9 @@ if TYPE_CHECKING:
 __all__ = ["KeyName", "ProfileName", "WebTable", "create_tables"]
 
 KeyName = Literal["readable", "salted"]
+"""How row keys are made."""
 ProfileName = Literal["live", "archive"]
+"""How long versions are kept."""
 
 
 class WebTable:
@@ -49,6 +51,12 @@ class WebTable:
     `open` opens one, and creates it where there is none. Use it in a `with` block, and share it
     between threads: reads run side by side, and writes of one object take turns. Of an embedded
     store one process may write; any number read it at the same time (`read_only=True`).
+    `WebTable(store)` takes a store that is open already.
+
+    Every method that takes a URL raises `InvalidUrl` where it cannot be one of a page, and every
+    one that takes a time or a domain `InvalidRequest`. Methods that write raise `ReadOnly` after
+    `read_only=True`; after `close` every method raises `StoreClosed`. On a cluster, a
+    `RetryableError` says that the same call may work later.
 
     Attributes:
         store: the wide-column store below: its tables, rows and administration.
@@ -159,7 +167,8 @@ class WebTable:
                 the report.
 
         Raises:
-            IncompleteLoad: a part of a file was not read; the rest is stored.
+            IncompleteLoad: a part of a file was not read; the rest is stored. The notes of the
+                error have the reason for each file.
         """
         from webtable.pages.loading.loader import Loader
 
@@ -217,7 +226,8 @@ class WebTable:
 
         Args:
             url: `https://` may be left out; `http` is tried where https is not stored.
-            as_of: as it was then. The number of inlinks of then is not known.
+            as_of: as it was then; a day stands for its end. The number of inlinks of then is not
+                known.
         """
         url = self._table.find_url(url)
         if as_of is None:
@@ -339,6 +349,9 @@ class WebTable:
             repair: repair what can be repaired, and look again.
             quick: read no bodies, and not every block of every file.
             sample: only so many pages, chosen by chance, and their links.
+
+        Raises:
+            CorruptData: a file of the store is damaged.
         """
         from webtable.links.checking.store_report import verify_store
 

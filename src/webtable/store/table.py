@@ -40,6 +40,10 @@ class Table:
     Rows, columns and values are bytes; a column is `b"family:qualifier"`, and where columns are
     named for reading or deleting, `b"family"` means all of it. Reads give the newest version
     unless asked for more. Writes are stamped with the current time in milliseconds unless told.
+
+    Every method raises `TableNotFound` or `FamilyNotFound` where a table or family does not exist,
+    `InvalidRequest` where an argument cannot be right, and a `RetryableError` where a cluster does
+    not respond in time. Writes raise `ReadOnly` in a store that was opened for reading only.
     """
 
     def __init__(self, engine: Engine, name: str) -> None:

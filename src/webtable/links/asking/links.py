@@ -45,8 +45,9 @@ class Links:
     `kind` is `"internal"` for links inside a registered domain, `"external"` for links between
     two, or `"all"`. `https://` may be left out of URLs.
 
-    Every call raises `NotFound` where the store has no link index, and `StaleIndex` where the
-    index does not have all pages: `WebTable.rebuild_links` writes it.
+    Where a query is about one page or domain that is not known, `NotFound` names the nearest ones,
+    when the list is first read. Every call raises `NotFound` where the store has no link index, and
+    `StaleIndex` where the index does not have all pages: `WebTable.rebuild_links` writes it.
     """
 
     def __init__(self, pages: PageTable) -> None:
@@ -248,7 +249,11 @@ class Links:
         limit: int | None = None,
         cursor: str | None = None,
     ) -> Results[Ranked]:
-        """Returns the pages with the most inlinks, the most linked first."""
+        """Returns the pages with the most inlinks, the most linked first.
+
+        Raises:
+            NotFound: no page of the domain is crawled or linked to; raised when it is read.
+        """
         check_kind(kind)
         fetch = partial(LinkQueries(self.index).top, domain, kind=kind)
         return list_of("top", fetch, limit, cursor, domain=domain, kind=kind)
@@ -287,6 +292,9 @@ class Links:
         """Returns the HTML pages with a 2xx status that no page links to.
 
         With a kind of links: that no such link leads to; reads every page.
+
+        Raises:
+            NotFound: no page of the domain is crawled or linked to; raised when it is read.
         """
         check_kind(kind)
         fetch = partial(LinkReports(self.index).orphans, domain=domain, kind=kind)

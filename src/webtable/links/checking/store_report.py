@@ -15,7 +15,12 @@ __all__ = ["StoreReport", "verify_store"]
 
 
 class StoreReport(Value, msgspec.Struct):
-    """What verifying a store found: about pages with their bodies and indexes, and about links."""
+    """What verifying a store found.
+
+    Attributes:
+        pages: about pages, their bodies and their indexes; `examples` has the first differences.
+        links: about the link index; `examples` has the first differences.
+    """
 
     pages: PageReport
     links: LinkReport

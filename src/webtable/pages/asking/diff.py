@@ -20,7 +20,13 @@ _BETWEEN_TAGS = re.compile(r"(?<=>)\s*(?=<)")
 
 
 class DiffLink(Value, msgspec.Struct, frozen=True):
-    """A link that one version of a page has and the other has not."""
+    """A link that one version of a page has and the other has not.
+
+    Attributes:
+        url: where it leads.
+        rel: its relation, such as `nofollow`.
+        anchor: its text.
+    """
 
     url: str
     rel: str
@@ -31,10 +37,11 @@ class PageDiff(Value, msgspec.Struct):
     """What changed from one version of a page to another.
 
     Attributes:
+        url: the page.
         old, new: the captures that were compared.
         lines: a unified difference of the bodies' text; empty where they are equal. Where much
             stands in one line, elements stand in lines of their own.
-        gained, lost: links, which are told apart by URL, rel and anchor.
+        gained, lost: links that came or went; links are told apart by URL, rel and anchor.
     """
 
     url: str

@@ -31,6 +31,7 @@ class Duplicates(Value, msgspec.Struct):
     """Pages with the same body.
 
     Attributes:
+        digest: of the body.
         pages: by row key, as many as were asked for at most.
         is_truncated: whether there are more.
     """

@@ -40,6 +40,7 @@ class Finding(Value, msgspec.Struct, frozen=True):
         check: what was checked.
         measured: what was found, as text.
         limit: up to where that is fine, as text.
+        is_fine: whether it is.
         advice: what to do where it is not.
     """
 

@@ -52,15 +52,18 @@ class LoadReport(Value, msgspec.Struct):
         files: how many were to be loaded.
         records: everything that the files held.
         captures: those that were stored, or were there already; the outcomes add up to it.
+        new, changed, unchanged, older: how many captures were of a page not stored before, of
+            another or the same newest state of a page, or older than what is stored.
         hidden: of those, the ones that no read shows: their rows were deleted by hand on a cluster.
-        pages: distinct URLs among them.
+        pages: distinct URLs among the captures.
         skipped: how many records were not stored, by reason.
         expired: captures whose body is older than the store keeps bodies.
         links: on the pages that were read.
+        seconds, pages_per_second: how long it took.
         links_cut: captures that were stored, but without all their links: there are too many.
         wrong_digests: captures that name a digest that their payload does not have.
         failed: files that were not read to their end, with the reason.
-        unread: files that were, but of which some parts could not be read; how many, by reason.
+        unread: files with parts that could not be read; how many, by reason.
     """
 
     files: int = 0
