@@ -200,7 +200,8 @@ class WebTable:
         call is one commit: for many pages, `load` is several times faster.
 
         Args:
-            body: text is stored as UTF-8, and is HTML unless the headers have another type. A body
+            body: text is stored as UTF-8, and is HTML unless the headers have another type. Bytes
+                may be unpacked already, or be packed as the header `Content-Encoding` says. A body
                 of more than 8 MiB is not stored, its capture is.
             headers: as the server sent them; type, charset, redirect, canonical and robots count.
             fetched: when; None: now.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import re
 from collections.abc import Callable, Iterator
@@ -42,6 +43,23 @@ def test_the_row_key_of_a_page_reads_its_row(web: WebTable) -> None:
     row = web.store.table("webtable").get(page.row_key.encode())
     assert row is not None
     assert row.value(b"metadata:title") == b"New"
+
+
+@pytest.mark.parametrize("coding", ["gzip", "deflate", "br", "zstd", "identity", "unheard-of"])
+def test_a_body_that_the_client_has_unpacked_is_stored_as_it_is(
+    tmp_path: Path, coding: str
+) -> None:
+    body = b"<title>Unpacked</title>" + b"the quick brown fox " * 50
+    headers = {"Content-Type": "text/html", "Content-Encoding": coding, "Content-Length": "99"}
+    with WebTable.open(tmp_path / "crawl.db") as opened:
+        opened.put(URL, body, headers=headers)
+        assert opened.body(URL) == body
+        page = opened.page(URL)
+        assert page is not None
+        assert page.title == "Unpacked"
+        if coding == "gzip":
+            opened.put("https://www.example.com/packed", gzip.compress(body), headers=headers)
+            assert opened.body("https://www.example.com/packed") == body
 
 
 def test_an_export_takes_urls_as_people_type_them(web: WebTable) -> None:

@@ -279,8 +279,8 @@ class Check:
     condition on the whole row instead: `filter` is set then, and `column` is empty.
 
     `unique` is a promise of the caller: the mutations put a value into the checked column that no
-    other write ever puts there. Where the answer of a server was lost, a look at the column then
-    tells whether they were made; without it that is an error.
+    other write ever puts there. Where the response of a server was lost, the column then shows
+    whether they were made; without it that is an error.
     """
 
     __slots__ = ("column", "filter", "op", "time_range", "unique", "value")

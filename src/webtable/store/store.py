@@ -39,7 +39,7 @@ def open_store(location: str, *, read_only: bool = False, create: bool = True) -
         StoreNotFound: there is none and it was not to be made.
         StoreLocked: another process has the embedded store open for writing.
         CorruptData, FormatVersionError: files of the store are damaged, or newer than this program.
-        ServerUnavailable: the cluster does not answer.
+        ServerUnavailable: the cluster does not respond.
     """
     refuse_secrets(location)
     scheme, separator, _ = location.partition("://")
