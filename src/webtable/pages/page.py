@@ -90,7 +90,8 @@ class Page(Value, msgspec.Struct, frozen=True, kw_only=True):
         row_key: the key of its row in the table `webtable`, as text: `row_key.encode()` reads it.
         title: of the HTML.
         status: of HTTP.
-        last_modified: the capture that showed the body of now first, or the header of that name.
+        last_modified: what the header says, unless that is after the fetch; otherwise the first
+            capture with the body of now.
         fetched: the time of the newest capture.
         size: of the body, in bytes.
         type: the media type, without its parameters.
