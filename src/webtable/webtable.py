@@ -356,7 +356,8 @@ class WebTable:
         """
         from webtable.links.checking.store_report import verify_store
 
-        return verify_store(self._table, repair=repair, quick=quick, sample=sample)
+        with self._write_lock if repair else contextlib.nullcontext():
+            return verify_store(self._table, repair=repair, quick=quick, sample=sample)
 
     def doctor(self) -> list[Finding]:
         """Measures whether the store still fits its size; each finding has advice."""
