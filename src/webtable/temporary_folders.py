@@ -1,8 +1,8 @@
 """Temporary folders that do not outlive their process for long, even if it is killed.
 
 Each folder holds a file that its process has locked (flock) while it lives; the system takes the
-lock away from a process that was killed. Who makes the next folder of the same kind in the same
-place removes those that nobody holds.
+lock away from a process that was killed. The next process that makes a folder of the same kind in
+the same place, or opens pages for writing, removes those that no process has locked.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["ScratchFolder", "remove_dead", "scratch_folder"]
+__all__ = ["ScratchFolder", "remove_all_dead", "remove_dead", "scratch_folder"]
 
 _LOCK = "LIVES"
+_OWN = "webtable-"  # All names in the directory for temporary files begin with it.
 
 
 class ScratchFolder:
@@ -74,6 +75,11 @@ def remove_dead(parent: Path, prefix: str = "") -> None:
                 with contextlib.suppress(OSError):
                     if entry.stat(follow_symlinks=False).st_uid == os.geteuid():
                         _remove_if_dead(Path(entry.path))
+
+
+def remove_all_dead() -> None:
+    """Removes what killed processes left in the system's directory for temporary files."""
+    remove_dead(Path(tempfile.gettempdir()), _OWN)
 
 
 def _remove_if_dead(folder: Path) -> None:

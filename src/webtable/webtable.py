@@ -25,6 +25,7 @@ from webtable.pages.table import PageTable
 from webtable.pages.times import When, second_of
 from webtable.pages.urls import typed_url
 from webtable.store.store import Store, open_store
+from webtable.temporary_folders import remove_all_dead
 
 if TYPE_CHECKING:
     from webtable.links.checking.rebuild import RebuildReport
@@ -97,6 +98,8 @@ class WebTable:
         """
         is_new_allowed = create and not read_only
         store = open_store(os.fspath(location), read_only=read_only, create=is_new_allowed)
+        if not read_only:
+            remove_all_dead()
         try:
             if is_new_allowed:
                 with contextlib.suppress(AlreadyExists):

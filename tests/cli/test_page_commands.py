@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from webtable.errors import AlreadyExists, door
 from webtable.pages.captures import payload_digest
 from webtable.pages.storing.capture_parser import parse_stored
 from webtable.pages.table import PageTable
+from webtable.webtable import WebTable
 
 Run = Callable[..., Result]
 
@@ -171,6 +173,21 @@ def test_the_difference_of_two_versions(run: Run) -> None:
     only = run("diff", "example2.com/")
     assert only.exit_code == 3
     assert "all its captures are the same" in only.stderr
+
+
+def test_a_difference_that_would_take_too_long_is_coarse_and_says_so(tmp_path: Path) -> None:
+    location = str(tmp_path / "store")
+    draw = random.Random(7)
+    with WebTable.open(location) as web:
+        for day in (1, 2):
+            lines = [str(draw.randrange(150)) for _ in range(40_000)]
+            body = "\n".join(lines).encode()
+            web.put("https://example.com/", body, fetched=f"2026-09-0{day}")
+    answer = CliRunner().invoke(cli, ["diff", "example.com", "--store", location])
+    assert answer.exit_code == 0
+    assert "80,000 lines are shown as replaced whole" in answer.stderr
+    arguments = ["diff", "example.com", "--store", location, "--format", "json"]
+    assert json.loads(CliRunner().invoke(cli, arguments).stdout)["coarse_lines"] == 80_000
 
 
 def test_pages_of_a_domain_page_by_page(run: Run) -> None:

@@ -6,11 +6,13 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
 
 from webtable.temporary_folders import ScratchFolder, remove_dead, scratch_folder
+from webtable.webtable import WebTable
 
 HOLD = """
 import sys
@@ -51,6 +53,22 @@ def test_folders_of_killed_processes_are_removed_by_the_next(tmp_path: Path) -> 
             for stream in (child.stdin, child.stdout):
                 if stream is not None:
                     stream.close()
+
+
+def test_the_next_process_that_writes_pages_removes_what_a_killed_rebuild_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    kill = HOLD.replace("sys.stdin.read()", "import os; os.kill(os.getpid(), 9)")
+    command = [sys.executable, "-c", kill, "webtable-links-", str(temporary)]
+    assert subprocess.run(command, stdout=subprocess.DEVNULL, check=False).returncode == -9
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    foreign = temporary / "another-program"
+    foreign.mkdir()
+    (foreign / "LIVES").touch()
+    with WebTable.open(tmp_path / "store"):
+        assert list(temporary.iterdir()) == [foreign]
 
 
 def test_a_folder_of_another_user_stays(tmp_path: Path) -> None:

@@ -214,3 +214,38 @@ def test_on_a_cluster_what_markers_hide_is_reported_until_it_is_compacted(
     with webtable.open(location) as opened:
         for name in opened.tables():
             opened.drop_table(name)
+
+
+@pytest.mark.hbase
+@pytest.mark.parametrize("is_loaded_again", [True, False])
+def test_on_a_cluster_the_advice_of_a_load_repairs_a_page_that_was_deleted_by_hand(
+    template: Path, hbase_location: str, is_loaded_again: bool
+) -> None:
+    location = f"{hbase_location}?namespace=h{uuid.uuid4().hex[:8]}"
+    store, crawl = ("--store", location), str(template / "crawl.jsonl")
+    made = CliRunner().invoke(cli, ["init", *store, "--keys", "readable"])
+    assert made.exit_code == 0, made.output
+    assert run("load", crawl, *store, "--workers", "0").exit_code == 0
+    script = "deleteall 'webtable', 'com.example_news'\n"
+    assert CliRunner().invoke(cli, ["shell", *store], input=script).exit_code == 0
+    loaded = run("load", crawl, *store, "--workers", "0")
+    assert loaded.exit_code == 6, loaded.output
+    assert "run `webtable compact webtable`, then load the same files again" in loaded.stderr
+    hidden = run("verify", *store)
+    assert hidden.exit_code == 6
+    (example,) = [e for e in json.loads(hidden.stdout)["examples"] if e["row_key"]]
+    assert "hidden by delete markers that were made by hand" in example["what"]
+    assert CliRunner().invoke(cli, ["compact", "webtable", *store]).exit_code == 0
+    if is_loaded_again:
+        assert run("load", crawl, *store, "--workers", "0").exit_code == 0
+        page = json.loads(run("page", "example.com/news", *store).stdout)
+        assert (page["title"], page["inlinks"]) == ("News", 2)
+    else:
+        # Without its captures it is not a page any more, and other pages link to it all the same.
+        assert run("verify", *store, "--repair").exit_code == 0
+        assert run("page", "example.com/news", *store).exit_code == 3
+    after = run("verify", *store)
+    assert after.exit_code == 0, after.output
+    with webtable.open(location) as opened:
+        for name in opened.tables():
+            opened.drop_table(name)

@@ -104,6 +104,11 @@ def diff(url: str, location: str, form: Format, *, old: int | None, new: int | N
     """
     with WebTable.open(location, read_only=True) as web:
         found = web.diff(url, old, new)
+    if found.coarse_lines:
+        talk(
+            f"{found.coarse_lines:,} lines are shown as replaced whole: "
+            "comparing them with each other would take too long"
+        )
     if form == "table":
         for line in found.lines:
             color = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1])
@@ -120,6 +125,7 @@ def diff(url: str, location: str, form: Format, *, old: int | None, new: int | N
         "from": found.old.fetched,
         "to": found.new.fetched,
         "text": found.lines,
+        "coarse_lines": found.coarse_lines,
         "links_gained": [link.to_dict() for link in found.gained],
         "links_lost": [link.to_dict() for link in found.lost],
     }

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 
 import msgspec
 
 from webtable.errors import NotFound
+from webtable.pages.asking.line_diff import diff_lines
 from webtable.pages.html.charset import decode_page
 from webtable.pages.page import PageCapture, PageContent, capture_of
 from webtable.pages.storing.cells import encode_time
@@ -42,6 +42,8 @@ class PageDiff(Value, msgspec.Struct):
         lines: a unified difference of the bodies' text; empty where they are equal. Where much
             stands in one line, elements stand in lines of their own.
         gained, lost: links that came or went; links are told apart by URL, rel and anchor.
+        coarse_lines: how many lines, old and new, are shown as replaced whole because comparing
+            them with each other would take too long; 0 for nearly every page.
     """
 
     url: str
@@ -50,6 +52,7 @@ class PageDiff(Value, msgspec.Struct):
     lines: list[str]
     gained: list[DiffLink]
     lost: list[DiffLink]
+    coarse_lines: int = 0
 
     @property
     def is_empty(self) -> bool:
@@ -80,13 +83,18 @@ def compare(pages: PageTable, url: str, old: int | None = None, new: int | None 
     before = _stored(pages, url, old)
     was = set(pages.links(url, before.note.time) or [])
     now = set(pages.links(url, after.note.time) or [])
+    lines, coarse = diff_lines(_lines(before.body or b""), _lines(after.body or b""))
+    if lines:
+        times = (encode_time(each.note.time) for each in (before, after))
+        lines[:0] = [f"{sign} {time}" for sign, time in zip(("---", "+++"), times, strict=True)]
     return PageDiff(
         url,
         capture_of(before.note),
         capture_of(after.note),
-        _difference(before, after),
+        lines,
         [DiffLink(*link) for link in sorted(now - was)],
         [DiffLink(*link) for link in sorted(was - now)],
+        coarse,
     )
 
 
@@ -100,12 +108,6 @@ def _stored(pages: PageTable, url: str, as_of: int | None) -> PageContent:
             "body", f"{url} of {when}", hint="it was not stored, or is not kept any more"
         )
     return content
-
-
-def _difference(before: PageContent, after: PageContent) -> list[str]:
-    old, new = (_lines(each.body or b"") for each in (before, after))
-    was, now = encode_time(before.note.time), encode_time(after.note.time)
-    return list(difflib.unified_diff(old, new, was, now, lineterm="", n=2))
 
 
 def _lines(body: bytes) -> list[str]:

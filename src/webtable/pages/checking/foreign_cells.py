@@ -23,7 +23,14 @@ from webtable.store.mutation import Delete
 from webtable.store.scan import ALL_VERSIONS, Get, Scan
 from webtable.store.table import Table
 
-__all__ = ["ForeignCell", "has_markers", "read_later_cells", "remove_cells", "split_cells"]
+__all__ = [
+    "ForeignCell",
+    "has_markers",
+    "is_deleted",
+    "read_later_cells",
+    "remove_cells",
+    "split_cells",
+]
 
 # What the link index counts is stamped with a revision, not with the time of a capture.
 _DERIVED = frozenset({INLINKS, INLINKS_AT})
@@ -32,6 +39,7 @@ _TRUTH = tuple(
 )
 _SMALL = (schema.METADATA.encode(), schema.CAPTURES.encode())
 _CAPTURES = (schema.CAPTURES.encode(),)
+_KEPT = frozenset({REVISION, PENDING})
 _VERSIONED = (schema.CONTENT.encode(), schema.OUTLINKS.encode())
 
 
@@ -147,6 +155,11 @@ def remove_cells(table: Table, row: bytes, cells: Iterable[ForeignCell]) -> None
         delete.version(column, timestamp)
     if delete.markers:
         table.mutate(row, [delete])
+
+
+def is_deleted(row: Row) -> bool:
+    """Whether a row has nothing but what writers of indexes keep of a row that was deleted."""
+    return all(column in _KEPT for column, _, _, _ in row.raw_cells)
 
 
 def has_markers(table: Table, row: bytes) -> bool:

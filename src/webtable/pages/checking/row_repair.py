@@ -36,7 +36,12 @@ from webtable.pages.table import PageTable
 from webtable.store.mutation import Put
 from webtable.store.scan import ALL_VERSIONS
 
-__all__ = ["Mender", "decided_columns"]
+__all__ = ["HIDDEN", "Mender", "decided_columns"]
+
+HIDDEN = (
+    f"hidden by delete markers that were made by hand: run `webtable compact {TABLE}`, load the"
+    " page again if it is gone then, and repair again"
+)
 
 _ROW = (METADATA_FAMILY, CAPTURES_FAMILY)
 
@@ -79,10 +84,7 @@ class Mender:
             if not has_markers(self._table, row):
                 return f"damaged: {left}"
             if not self._purge(row):
-                return (
-                    "hidden by delete markers that were made by hand: run `webtable compact"
-                    f" {TABLE}`, load the page again if it is gone then, and repair again"
-                )
+                return HIDDEN
         return left
 
     def _write(self, row: bytes) -> None:

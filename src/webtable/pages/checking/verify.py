@@ -16,8 +16,14 @@ import msgspec
 from webtable.errors import CorruptData, InvalidUrl
 from webtable.index.maintenance import Report, verify
 from webtable.logs import get_logger
-from webtable.pages.checking.foreign_cells import ForeignCell, read_later_cells, split_cells
-from webtable.pages.checking.row_repair import Mender, decided_columns
+from webtable.pages.checking.foreign_cells import (
+    ForeignCell,
+    has_markers,
+    is_deleted,
+    read_later_cells,
+    split_cells,
+)
+from webtable.pages.checking.row_repair import HIDDEN, Mender, decided_columns
 from webtable.pages.checking.stored_bodies import BodyChecker
 from webtable.pages.columns import (
     BODY_OF,
@@ -122,7 +128,7 @@ def _look(pages: PageTable, *, repair: bool, sample: int | None, quick: bool) ->
     mender = Mender(pages) if repair else None
     bodies = None if quick else BodyChecker(pages.rows.table)
     for rows in _batches(_rows(pages, sample, _QUICK if quick else _EVERYTHING)):
-        report.pages += len(rows)
+        report.pages += sum(not is_deleted(row) for row in rows)
         _check_rows(pages, rows, report, mender, bodies)
     if bodies is not None:
         for wrong in bodies.flush():
@@ -203,7 +209,10 @@ def _differences(pages: PageTable, row: Row, later: Sequence[ForeignCell]) -> It
     for cell in (*foreign, *later):
         yield Difference(row.key, url, str(cell))
     if not notes:
-        yield Difference(row.key, url, "it has no captures")
+        if has_markers(pages.rows.table, row.key):
+            yield Difference(row.key, url, HIDDEN)
+        elif not is_deleted(row):
+            yield Difference(row.key, url, "it has no captures")
         return
     for column in METADATA_COLUMNS:
         if column not in values:

@@ -134,7 +134,7 @@ class LoadReport(Value, msgspec.Struct):
             raise CorruptData(
                 f"{self.hidden:,} captures are stored and stay hidden, because the rows of their"
                 " pages were deleted by hand",
-                hint=f"run `webtable compact {schema.TABLE}`, then load again",
+                hint=f"run `webtable compact {schema.TABLE}`, then load the same files again",
             )
 
     def took(self, seconds: float) -> None:

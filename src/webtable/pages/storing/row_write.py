@@ -351,7 +351,8 @@ class _Attempt:
     def links_change(self) -> LinksChange | None:
         """Returns what became of the links of the page; None where they are as they were."""
         stored = self._history.links
-        is_new = self._state.cell is None
+        # Not whether there is a revision: a row that was deleted by hand may have one.
+        is_new = URL not in self._state.facts
         put = {time: values for time, values in self._puts.items() if LINKS_OF in values}
         versions = {time: values[LINKS_OF].decode() for time, values in put.items()}
         newest = self._counting[-1]
