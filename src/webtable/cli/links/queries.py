@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack
 
 import click
 
@@ -19,9 +19,11 @@ from webtable.cli.lists import (
 from webtable.cli.options import Format, format_option, store_option
 from webtable.cli.output import Column, more_follows, talk
 from webtable.cli.safe_text import show_text
-from webtable.links.asking.dump import Line, layout
 from webtable.links.asking.queries import ANCHOR_SOURCES
 from webtable.links.asking.wide_rows import Kind
+
+if TYPE_CHECKING:
+    from webtable.links.asking.dump import Line
 
 __all__ = ["anchors", "changes", "domains", "dump_", "in_", "out", "top"]
 
@@ -226,5 +228,7 @@ def dump_(location: str, form: Format, **listing: Unpack[Listing]) -> None:
 
 def _print_lines(lines: Iterator[Line]) -> None:
     """Prints a table of any length as it is read."""
+    from webtable.links.asking.dump import layout
+
     for text in layout(lines):
         click.echo(show_text(text))

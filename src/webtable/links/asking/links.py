@@ -1,16 +1,17 @@
-"""`Links`: what a program asks about links. See `WebTable.links`."""
+"""`Links`: what a program asks about links. See `WebTable.links`.
+
+A module that only some queries need is imported by these: a command starts faster without it.
+"""
 
 from __future__ import annotations
 
 import time
 from functools import partial
-from typing import TypeVar, Unpack
+from typing import TYPE_CHECKING, TypeVar, Unpack
 
 import msgspec
 
 from webtable.errors import NotFound, StaleIndex
-from webtable.links.asking.dump import Line, dump
-from webtable.links.asking.history import Change, LinkHistory, PastPage
 from webtable.links.asking.queries import (
     ANCHOR_SOURCES,
     Anchor,
@@ -20,12 +21,9 @@ from webtable.links.asking.queries import (
     LinkTo,
     Ranked,
 )
-from webtable.links.asking.redirects import Redirect, redirects, resolved
-from webtable.links.asking.reports import BrokenLink, LinkReports, linking_pages
 from webtable.links.asking.wide_rows import Kind
 from webtable.links.index import LinkIndex
 from webtable.links.schema import INCOUNT, page_row, uri_of
-from webtable.pages.asking.queries import PageQueries
 from webtable.pages.asking.reports import ListOptions, list_of
 from webtable.pages.asking.results import QueryCost, ResultPage, Results, bounded
 from webtable.pages.page import Page
@@ -33,6 +31,12 @@ from webtable.pages.storing.cells import encode_time
 from webtable.pages.table import PageTable
 from webtable.pages.times import When, second_of
 from webtable.pages.urls import typed_urls
+
+if TYPE_CHECKING:
+    from webtable.links.asking.dump import Line
+    from webtable.links.asking.history import Change, LinkHistory, PastPage
+    from webtable.links.asking.redirects import Redirect
+    from webtable.links.asking.reports import BrokenLink, LinkReports
 
 __all__ = ["Links"]
 
@@ -89,6 +93,16 @@ class Links:
             urls = [url for url, row in zip(urls, found, strict=True) if row is not None] or urls
         return urls[0]
 
+    def _history(self) -> LinkHistory:
+        from webtable.links.asking.history import LinkHistory
+
+        return LinkHistory(self.index)
+
+    def _reports(self) -> LinkReports:
+        from webtable.links.asking.reports import LinkReports
+
+        return LinkReports(self.index)
+
     # The links of a page
 
     def to(
@@ -114,7 +128,7 @@ class Links:
             fetch = partial(LinkQueries(self.index).inlinks, url, kind=kind, domain=domain)
             return list_of("links-to", fetch, options, url=url, kind=kind, domain=domain)
         second = second_of(as_of)
-        past = LinkHistory(self.index).inlinks
+        past = self._history().inlinks
         return list_of(
             "links-to",
             lambda **bounds: _past(past(url, second, kind=kind, domain=domain, **bounds)),
@@ -148,7 +162,7 @@ class Links:
             fetch = partial(LinkQueries(self.index).outlinks, url, kind=kind, domain=domain)
             return list_of("links-on", fetch, options, url=url, kind=kind, domain=domain)
         second = second_of(as_of)
-        past = LinkHistory(self.index).outlinks
+        past = self._history().outlinks
         return list_of(
             "links-on",
             lambda **bounds: _past(past(url, second, kind=kind, domain=domain, **bounds)),
@@ -186,6 +200,9 @@ class Links:
 
     def linking_pages(self, url: str, **options: Unpack[ListOptions]) -> Results[Page]:
         """Returns the pages with a link to a URL; reads every page where there is no link index."""
+        from webtable.links.asking.reports import linking_pages
+        from webtable.pages.asking.queries import PageQueries
+
         try:
             fetch = partial(linking_pages, self.index, url := self._url(url))
         except (NotFound, StaleIndex):
@@ -214,7 +231,7 @@ class Links:
         is_domain = "/" not in name
         name = name if is_domain else self._url(name)
         span = second_of(since), int(time.time()) if until is None else second_of(until)
-        ask = LinkHistory(self.index).changes
+        ask = self._history().changes
         return list_of(
             "link-changes",
             lambda **bounds: _past(ask(name, span, is_domain=is_domain, kind=kind, **bounds)),
@@ -246,7 +263,7 @@ class Links:
         Args:
             domain: only links to pages of it.
         """
-        fetch = partial(LinkReports(self.index).broken, domain=domain, kind=kind)
+        fetch = partial(self._reports().broken, domain=domain, kind=kind)
         return list_of("broken", fetch, options, domain=domain, kind=kind)
 
     def orphans(
@@ -256,7 +273,7 @@ class Links:
 
         With a kind of links: that no such link leads to; reads every page.
         """
-        fetch = partial(LinkReports(self.index).orphans, domain=domain, kind=kind)
+        fetch = partial(self._reports().orphans, domain=domain, kind=kind)
         return list_of("orphans", fetch, options, domain=domain, kind=kind)
 
     def dead_ends(
@@ -266,7 +283,7 @@ class Links:
 
         With a kind of links: that have no such links; reads every page.
         """
-        fetch = partial(LinkReports(self.index).dead_ends, domain=domain, kind=kind)
+        fetch = partial(self._reports().dead_ends, domain=domain, kind=kind)
         return list_of("links-dead-ends", fetch, options, domain=domain, kind=kind)
 
     def redirects(
@@ -283,6 +300,8 @@ class Links:
             to: only those that lead there within five hops. `page().about["resolved"]` then counts
                 the pages that link to it directly and through redirects.
         """
+        from webtable.links.asking.redirects import redirects, resolved
+
         if to is None:
             fetch = partial(redirects, self.index, domain=domain, kind=kind)
             return list_of("link-redirects", fetch, options, domain=domain, kind=kind)
@@ -298,6 +317,7 @@ class Links:
 
     def dump(self, **options: Unpack[ListOptions]) -> Results[Line]:
         """Returns the whole link index as the cells of one table, in its order."""
+        from webtable.links.asking.dump import dump
 
         def fetch(*, limit: int, after: str | None) -> ResultPage[Line]:
             return bounded(dump(self.index, after), limit, QueryCost())
