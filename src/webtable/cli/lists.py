@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypedDict, TypeVar
 
@@ -23,6 +24,7 @@ __all__ = [
     "domain_option",
     "list_options",
     "options_of",
+    "print_groups",
     "print_pages",
     "print_results",
 ]
@@ -31,12 +33,12 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 DEFAULT_LIMIT = 20
 PAGE_COLUMNS = (
-    Column("url", "URL"),
+    Column("url", "URL", "name"),
     Column("title", "TITLE"),
     Column("status", "STATUS", "status"),
-    Column("last_modified", "MODIFIED"),
-    Column("size", "SIZE", "size"),
-    Column("outlinks", "LINKS", "count"),
+    Column("last_modified", "MODIFIED", "when"),
+    Column("size", "SIZE", "size", spare=1),
+    Column("outlinks", "LINKS", "count", spare=2),
     Column("inlinks", "INLINKS", "count"),
 )
 PAGE_KEYS = (
@@ -51,7 +53,6 @@ PAGE_KEYS = (
     "outlinks",
     "inlinks",
 )
-_LONGEST_TEXT = 50
 
 
 class Listing(TypedDict):
@@ -152,7 +153,7 @@ def print_results(
     """
     if form == "table":
         shown = columns
-        item_of = item_of or (lambda each: {key: getattr(each, key) for key, _, _ in columns})
+        item_of = item_of or (lambda each: {key: getattr(each, key) for key, *_ in columns})
     else:
         item_of = item_of or _plain
         first = next(iter(results.page().items), None)
@@ -168,6 +169,20 @@ def print_results(
     _print(results, items, shown, form, listing)
 
 
+def print_groups(
+    results: Results[Any],
+    columns: Sequence[Column],
+    listing: Listing,
+    rows_of: Callable[[Any], Iterable[Item]],
+) -> None:
+    """Prints a table in which a result takes several lines."""
+
+    def items(found: Iterable[Any]) -> Iterable[Item]:
+        return itertools.chain.from_iterable(map(rows_of, found))
+
+    _print(results, items, columns, "table", listing)
+
+
 def _print(
     results: Results[Any],
     items: Callable[[Iterable[Any]], Iterable[Item]],
@@ -175,9 +190,6 @@ def _print(
     form: Format,
     listing: Listing,
 ) -> None:
-    if form == "table":
-        prepare = items
-        items = lambda found: (_short(item) for item in prepare(found))  # noqa: E731
     if listing["everything"]:
         # Read as it is printed: the list may be longer than memory.
         print_items(items(results), columns, form, more=lambda: results.about)
@@ -218,13 +230,3 @@ def _joined(value: Any) -> Any:
     """Returns a chain of URLs as one cell of CSV, with arrows; other values as they are."""
     is_chain = isinstance(value, list) and all(isinstance(each, str) for each in value)
     return " -> ".join(value) if is_chain else value
-
-
-def _short(item: Item) -> Item:
-    """Cuts long texts of a table, but no URLs."""
-    return {
-        key: value[: _LONGEST_TEXT - 1] + "…"
-        if isinstance(value, str) and "://" not in value and len(value) > _LONGEST_TEXT
-        else value
-        for key, value in item.items()
-    }

@@ -14,7 +14,13 @@ from typing import Any, TypeVar, get_args
 import click
 import msgspec
 
-from webtable.cli.options import Format, format_option, group_store_option, idle_store_option
+from webtable.cli.options import (
+    Format,
+    complete_files,
+    format_option,
+    group_store_option,
+    idle_store_option,
+)
 from webtable.cli.output import Column, json_text, print_items, talk
 from webtable.errors import ServerUnavailable, door
 from webtable.local.hbase import LocalHBase
@@ -43,6 +49,7 @@ def _cluster_options(function: _Command) -> _Command:
         "--dir",
         "folder",
         metavar="DIR",
+        shell_complete=complete_files,
         default=_default_folder,
         show_default="~/.local/share/webtable/hbase",
         envvar="WEBTABLE_HBASE_DIR",

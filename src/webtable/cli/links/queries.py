@@ -27,32 +27,32 @@ if TYPE_CHECKING:
 
 __all__ = ["anchors", "changes", "domains", "dump_", "in_", "out", "top"]
 
-RANK_COLUMNS = (Column("url", "URL"), Column("inlinks", "INLINKS", "count"))
+RANK_COLUMNS = (Column("url", "URL", "name"), Column("inlinks", "INLINKS", "count"))
 DOMAIN_COLUMNS = (Column("domain", "DOMAIN"), Column("pages", "PAGES", "count"))
 ANCHOR_COLUMNS = (Column("anchor", "ANCHOR"), Column("pages", "PAGES", "count"))
 IN_COLUMNS = (
-    Column("source", "SOURCE"),
+    Column("source", "SOURCE", "name"),
     Column("anchor", "ANCHOR"),
-    Column("rel", "REL"),
-    Column("internal", "INTERNAL"),
-    Column("first_seen", "FIRST SEEN"),
-    Column("last_seen", "LAST SEEN"),
+    Column("rel", "REL", spare=2),
+    Column("internal", "INTERNAL", spare=1),
+    Column("first_seen", "FIRST SEEN", "when"),
+    Column("last_seen", "LAST SEEN", "when"),
 )
 OUT_COLUMNS = (
-    Column("target", "TARGET"),
+    Column("target", "TARGET", "name"),
     Column("anchor", "ANCHOR"),
-    Column("rel", "REL"),
-    Column("internal", "INTERNAL"),
+    Column("rel", "REL", spare=2),
+    Column("internal", "INTERNAL", spare=1),
     Column("status", "STATUS", "status"),
 )
 CHANGE_COLUMNS = (
     Column("change", "CHANGE"),
-    Column("source", "SOURCE"),
-    Column("target", "TARGET"),
+    Column("source", "SOURCE", "name"),
+    Column("target", "TARGET", "name"),
     Column("anchor", "ANCHOR"),
     Column("was", "WAS"),
-    Column("internal", "INTERNAL"),
-    Column("at", "AT"),
+    Column("internal", "INTERNAL", spare=1),
+    Column("at", "AT", "when"),
 )
 DUMP_COLUMNS = tuple(Column(key, key) for key in ("row", "family", "qualifier", "value"))
 

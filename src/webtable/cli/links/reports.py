@@ -22,22 +22,22 @@ from webtable.links.asking.wide_rows import Kind
 __all__ = ["broken", "dead_ends", "orphans", "redirects"]
 
 BROKEN_COLUMNS = (
-    Column("target", "TARGET"),
+    Column("target", "TARGET", "name"),
     Column("status", "STATUS", "status"),
-    Column("since", "SINCE"),
-    Column("source", "SOURCE"),
+    Column("since", "SINCE", "when"),
+    Column("source", "SOURCE", "name"),
     Column("anchor", "ANCHOR"),
-    Column("rel", "REL"),
-    Column("internal", "INTERNAL"),
+    Column("rel", "REL", spare=2),
+    Column("internal", "INTERNAL", spare=1),
 )
 REDIRECT_COLUMNS = (
-    Column("url", "URL"),
-    Column("hops", "HOPS", "count"),
-    Column("end", "END"),
+    Column("url", "URL", "name"),
+    Column("hops", "HOPS", "count", spare=1),
+    Column("end", "END", "name"),
     Column("status", "STATUS", "status"),
     Column("outcome", "OUTCOME"),
     Column("inlinks", "INLINKS", "count"),
-    Column("linked_from", "LINKED FROM"),
+    Column("linked_from", "LINKED FROM", "name"),
 )
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import click
 
 from webtable.cli.lists import domain_option
-from webtable.cli.options import store_option
+from webtable.cli.options import complete_files, store_option
 from webtable.cli.output import talk
 from webtable.errors import InvalidRequest, InvalidUrl
 from webtable.pages.asking.export import FORMS, Form
@@ -34,6 +34,7 @@ __all__ = ["export"]
 @click.option(
     "--urls",
     metavar="FILE",
+    shell_complete=complete_files,
     help="Only these: a URL a line, or JSON lines as queries print them; - reads stdin.",
 )
 def export(out: str, location: str, form: Form, *, domain: str, urls: str | None) -> None:

@@ -11,7 +11,13 @@ from pathlib import Path
 import click
 import msgspec
 
-from webtable.cli.options import Format, format_option, go_on_with, store_option
+from webtable.cli.options import (
+    Format,
+    complete_files,
+    format_option,
+    go_on_with,
+    store_option,
+)
 from webtable.cli.output import print_item, talk
 from webtable.cli.pages.skipped_file import SkippedFile
 from webtable.pages.captures import EXPECTED_REASONS, REASONS, Position
@@ -38,7 +44,7 @@ _KEYS = (
 
 
 @click.command(short_help="Load crawls: WARC, ARC, WAT or JSON lines.")
-@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...", shell_complete=complete_files)
 @store_option
 @format_option
 @click.option(

@@ -19,12 +19,12 @@ from webtable.webtable import KeyName, ProfileName, WebTable
 __all__ = ["diff", "init", "page", "pages"]
 
 CAPTURE_COLUMNS = (
-    Column("fetched", "FETCHED"),
+    Column("fetched", "FETCHED", "when"),
     Column("status", "STATUS", "status"),
     Column("size", "SIZE", "size"),
-    Column("type", "TYPE"),
-    Column("digest", "DIGEST"),
-    Column("redirect", "REDIRECT"),
+    Column("type", "TYPE", spare=1),
+    Column("digest", "DIGEST", "name"),
+    Column("redirect", "REDIRECT", "name"),
     Column("revisit", "REVISIT"),
 )
 

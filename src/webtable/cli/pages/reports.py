@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Unpack
 
 import click
@@ -13,6 +13,7 @@ from webtable.cli.lists import (
     domain_option,
     list_options,
     options_of,
+    print_groups,
     print_pages,
     print_results,
 )
@@ -27,10 +28,11 @@ from webtable.webtable import WebTable
 __all__ = ["report"]
 
 DUPLICATE_COLUMNS = (
-    Column("digest", "DIGEST"),
-    Column("pages", "PAGES"),
+    Column("digest", "DIGEST", "name"),
+    Column("pages", "PAGES", "name"),
     Column("truncated", "TRUNCATED"),
 )
+DUPLICATE_LINES = (Column("digest", "DIGEST", "name"), Column("page", "PAGE", "name"))
 _of_domain = domain_option("Only pages of it.")
 
 
@@ -150,7 +152,10 @@ def duplicates(
     """Groups of pages with the same body."""
     with WebTable.open(location, read_only=True) as web:
         found = web.reports.duplicates(domain=domain, most=most, **options_of(listing))
-        print_results(found, DUPLICATE_COLUMNS, form, listing, item_of=_group)
+        if form == "table":
+            print_groups(found, DUPLICATE_LINES, listing, _lines_of)
+        else:
+            print_results(found, DUPLICATE_COLUMNS, form, listing, item_of=_group)
 
 
 def _group(group: Any) -> dict[str, Any]:
@@ -159,3 +164,13 @@ def _group(group: Any) -> dict[str, Any]:
         "pages": [each.url for each in group.pages],
         "truncated": group.is_truncated,
     }
+
+
+def _lines_of(group: Any) -> Iterator[dict[str, str]]:
+    """Yields the lines of a group in a table: one for each page; the first has the digest."""
+    digest = group.digest
+    for each in group.pages:
+        yield {"digest": digest, "page": each.url}
+        digest = ""
+    if group.is_truncated:
+        yield {"digest": "", "page": "…"}

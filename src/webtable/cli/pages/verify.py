@@ -65,7 +65,7 @@ def _print(report: StoreReport, form: Format) -> None:
             "row_key": show_bytes(each.row),
             "url": each.url,
             "what": each.what,
-            "mended": each.is_mended,
+            "repaired": each.is_repaired,
         }
         for each in pages.examples
     ]
@@ -78,13 +78,13 @@ def _print(report: StoreReport, form: Format) -> None:
 def _talk(report: PageReport, links: LinkReport) -> None:
     for each in _remaining(report):
         name = show_bytes(each.row) or "store"
-        talk(f"{'mended: ' if each.is_mended else ''}{name}: {each.what}")
+        talk(f"{'repaired: ' if each.is_repaired else ''}{name}: {each.what}")
     for found in links.examples:
-        talk(f"{'mended: ' if found.is_mended else ''}links, {found.name}: {found.what}")
+        talk(f"{'repaired: ' if found.is_repaired else ''}links, {found.name}: {found.what}")
     for found in [] if links.left is None else links.left.examples:
         talk(
-            f"not mended: links, {found.name}: {found.what}; `webtable links rebuild` writes all"
-            " of it anew"
+            f"not repaired: links, {found.name}: {found.what}; `webtable links rebuild` writes the"
+            " whole link index again"
         )
     if links.work:
         talk("work about links is left: run `webtable links drain`, then verify again")
@@ -101,7 +101,7 @@ def _remaining(report: PageReport) -> list[Difference]:
         return report.examples
     still = {each.row for each in report.left.examples}
     return [
-        *(each for each in report.examples if each.is_mended and each.row not in still),
+        *(each for each in report.examples if each.is_repaired and each.row not in still),
         *report.left.examples,
     ]
 

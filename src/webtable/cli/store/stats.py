@@ -17,7 +17,7 @@ from webtable.cli.output import Column, Item, page_of, print_items
 __all__ = ["stats"]
 
 FAMILY_COLUMNS = (
-    Column("table", "TABLE"),
+    Column("table", "TABLE", "name"),
     Column("family", "FAMILY"),
     Column("disk_bytes", "DISK", "size"),
     Column("memory_bytes", "MEMORY", "size"),
@@ -38,7 +38,7 @@ DOMAIN_COLUMNS = (
     Column("body_bytes", "BODIES", "size"),
     Column("average_bytes", "AVERAGE", "size"),
     Column("largest_bytes", "LARGEST", "size"),
-    Column("largest", "WHICH"),
+    Column("largest", "WHICH", "name"),
 )
 MOST_DOMAINS = 20
 

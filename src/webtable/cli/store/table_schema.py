@@ -28,15 +28,15 @@ S = TypeVar("S", Family, TableSchema)
 FAMILY_COLUMNS = (
     Column("family", "FAMILY"),
     Column("versions", "VERSIONS", "count"),
-    Column("min_versions", "MIN", "count"),
+    Column("min_versions", "MIN", "count", spare=5),
     Column("ttl_seconds", "TTL", "count"),
-    Column("keep_deleted_cells", "KEEP DELETED"),
-    Column("bloomfilter", "BLOOM"),
+    Column("keep_deleted_cells", "KEEP DELETED", spare=3),
+    Column("bloomfilter", "BLOOM", spare=1),
     Column("compression", "COMPRESSION"),
-    Column("data_block_encoding", "ENCODING"),
+    Column("data_block_encoding", "ENCODING", spare=2),
     Column("blocksize", "BLOCK", "size"),
-    Column("in_memory", "IN MEMORY"),
-    Column("attributes", "ATTRIBUTES"),
+    Column("in_memory", "IN MEMORY", spare=4),
+    Column("attributes", "ATTRIBUTES", spare=6),
 )
 STATE_COLUMNS = (Column("table", "TABLE"), Column("enabled", "ENABLED"))
 COMPACTION_COLUMNS = (Column("table", "TABLE"), Column("compaction", "COMPACTION"))
