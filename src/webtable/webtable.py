@@ -346,8 +346,7 @@ class WebTable:
         from webtable.pages.storing.table_creation import build_index
 
         if name not in self._table.rows.indexes:
-            known = ", ".join(self._table.rows.indexes)
-            raise NotFound("index", name, hint=f"the indexes are {known}")
+            raise NotFound("index", name, self._table.rows.indexes)
         with self._write_lock:
             pages = self._table.with_newest(name)
             return build_index(pages.rows, pages.keys, name)

@@ -140,11 +140,21 @@ def test_what_is_not_there(run: Run) -> None:
 
 def test_commands_before_init_name_it(tmp_path: Path) -> None:
     location = str(tmp_path / "none")
-    for arguments in (["pages", "example.com"], ["load", "x.warc"], ["report", "largest"]):
+    for arguments in (["pages", "example.com"], ["links", "top"], ["report", "largest"]):
         answer = CliRunner().invoke(cli, [*arguments, "--store", location])
         assert answer.exit_code == 3
         assert f"there is no store at '{location}'" in answer.stderr
         assert "webtable init" in answer.stderr
+
+
+def test_a_load_without_any_file_creates_no_store(tmp_path: Path) -> None:
+    location = tmp_path / "none"
+    missing = [str(tmp_path / name) for name in ("one.warc", "two.warc")]
+    done = CliRunner().invoke(cli, ["load", *missing, "--store", str(location)])
+    assert done.exit_code == 3
+    assert f"file '{missing[0]}' does not exist" in done.stderr
+    assert f"no store was created at '{location}'" in done.stderr
+    assert not location.exists()
 
 
 def test_an_empty_answer_is_said(run: Run) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
-from webtable.cli.options import idle_store_option
+from webtable.cli.options import SuggestingChoice, idle_store_option
 
 __all__ = ["SHELLS", "completion"]
 
@@ -14,7 +14,7 @@ VARIABLE = "_WEBTABLE_COMPLETE"
 
 
 @click.command(short_help="Print the completion script of bash, zsh or fish.")
-@click.argument("shell", type=click.Choice(SHELLS))
+@click.argument("shell", type=SuggestingChoice(SHELLS))
 @idle_store_option
 def completion(shell: str) -> None:
     """Print the script that lets SHELL complete commands, options, their values and file names.

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypedDict, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 import click
 import msgspec
@@ -17,6 +17,9 @@ from webtable.pages.asking.results import QueryCost, Results
 from webtable.pages.page import Page
 from webtable.pages.times import second_of
 
+if TYPE_CHECKING:
+    from webtable.webtable import WebTable
+
 __all__ = [
     "DEFAULT_LIMIT",
     "Listing",
@@ -27,6 +30,7 @@ __all__ = [
     "print_groups",
     "print_pages",
     "print_results",
+    "suggest_domain",
 ]
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -128,15 +132,15 @@ def options_of(listing: Listing) -> ListOptions:
     return {"limit": limit, "cursor": listing["after"]}
 
 
-def print_pages(results: Results[Page], form: Format, listing: Listing) -> None:
-    """Prints a list of pages."""
+def print_pages(results: Results[Page], form: Format, listing: Listing) -> bool:
+    """Prints a list of pages; returns whether there was one."""
     keys = tuple(column.key for column in PAGE_COLUMNS) if form == "table" else PAGE_KEYS
     columns = PAGE_COLUMNS if form == "table" else tuple(Column(key, key) for key in PAGE_KEYS)
 
     def items(pages: Iterable[Page]) -> Iterable[Item]:
         return ({key: getattr(page, key) for key in keys} for page in pages)
 
-    _print(results, items, columns, form, listing)
+    return _print(results, items, columns, form, listing)
 
 
 def print_results(
@@ -189,11 +193,12 @@ def _print(
     columns: Sequence[Column],
     form: Format,
     listing: Listing,
-) -> None:
+) -> bool:
     if listing["everything"]:
         # Read as it is printed: the list may be longer than memory.
-        print_items(items(results), columns, form, more=lambda: results.about)
-        is_empty = False
+        counted = _Counted(results)
+        print_items(items(counted), columns, form, more=lambda: results.about)
+        is_empty = not counted.has_any
     else:
         page = results.page()
         is_empty = not page.items
@@ -208,6 +213,29 @@ def _print(
     _explain(results.explain, listing["explain"])
     if is_empty:
         talk("nothing found" if listing["after"] is None else "nothing follows this cursor")
+    return not is_empty
+
+
+class _Counted:
+    """Results that note whether there was one."""
+
+    def __init__(self, results: Iterable[Any]) -> None:
+        self._results = results
+        self.has_any = False
+
+    def __iter__(self) -> Iterator[Any]:
+        for each in self._results:
+            self.has_any = True
+            yield each
+
+
+def suggest_domain(web: WebTable, domain: str) -> None:
+    """Prints domains that may be meant, where a list of a domain is empty."""
+    near = web.links.near_domains(domain) if domain else []
+    if near:
+        talk(f"no page of '{domain}' is stored; did you mean {' or '.join(near)}?")
+    elif domain:
+        talk("`webtable links domains` lists the domains that are stored")
 
 
 def _explain(cost: QueryCost, is_wanted: bool) -> None:

@@ -104,4 +104,4 @@ def test_an_index_is_built_anew(location: str) -> None:
     assert len(listed) == 7
     unknown = CliRunner().invoke(cli, ["index", "build", "nothing", "--store", location])
     assert unknown.exit_code == 3
-    assert "the indexes are webtable_" in unknown.stderr
+    assert "known indexes: webtable_digest_idx" in unknown.stderr

@@ -16,6 +16,7 @@ import msgspec
 
 from webtable.cli.options import (
     Format,
+    SuggestingChoice,
     complete_files,
     format_option,
     group_store_option,
@@ -74,12 +75,12 @@ def hbase() -> None:
 @click.option("--region-servers", metavar="N", type=click.IntRange(min=1), help="[default: 1]")
 @click.option(
     "--profile",
-    type=click.Choice(get_args(ProfileName)),
+    type=SuggestingChoice(get_args(ProfileName)),
     help="How much memory and compiling the processes get.  [default: normal]",
 )
 @click.option(
     "--storage",
-    type=click.Choice(get_args(Storage)),
+    type=SuggestingChoice(get_args(Storage)),
     help="Keep the files in HDFS, or in plain local files.  [default: hdfs]",
 )
 @click.option(

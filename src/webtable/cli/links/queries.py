@@ -152,6 +152,7 @@ def domains(location: str, form: Format, **listing: Unpack[Listing]) -> None:
     show_default=True,
     help="Count the anchor texts of the first N linking pages; 0 counts all.",
 )
+@domain_option("Only links from pages of this domain.")
 def anchors(
     url: str,
     location: str,
@@ -159,11 +160,14 @@ def anchors(
     *,
     kind: Kind,
     sources: int,
+    domain: str,
     **listing: Unpack[Listing],
 ) -> None:
     """List the anchor texts of the links to URL, the most frequent first."""
     with open_links(location) as web:
-        found = web.links.anchors(url, kind=kind, sources=sources, **options_of(listing))
+        found = web.links.anchors(
+            url, kind=kind, sources=sources, domain=domain, **options_of(listing)
+        )
         print_results(found, ANCHOR_COLUMNS, form, listing)
     if not found.about["of_all_sources"]:
         talk(
@@ -183,9 +187,15 @@ def anchors(
     metavar="DATE",
     type=Moment(),
     required=True,
-    help="Links since then: a day counts from its end.",
+    help="Changes after this time; a day counts from its end.",
 )
-@click.option("--until", metavar="DATE", type=Moment(), help="Links until then.  [default: now]")
+@click.option(
+    "--until",
+    metavar="DATE",
+    type=Moment(),
+    help="Changes up to this time; a day counts to its end.  [default: now]",
+)
+@domain_option("Only links from pages of this domain.")
 def changes(
     name: str,
     location: str,
@@ -194,6 +204,7 @@ def changes(
     kind: Kind,
     since: int,
     until: int | None,
+    domain: str,
     **listing: Unpack[Listing],
 ) -> None:
     """List the links to a page or a domain that were gained, lost, or got another anchor text.
@@ -201,7 +212,9 @@ def changes(
     A name without a slash is a domain. A page that had no capture by then counts as without links.
     """
     with open_links(location) as web:
-        found = web.links.changes(name, since, until, kind=kind, **options_of(listing))
+        found = web.links.changes(
+            name, since, until, kind=kind, domain=domain, **options_of(listing)
+        )
         print_past(found, CHANGE_COLUMNS, form, listing)
 
 

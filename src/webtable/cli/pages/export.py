@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import click
 
 from webtable.cli.lists import domain_option
-from webtable.cli.options import complete_files, store_option
+from webtable.cli.options import SuggestingChoice, complete_files, store_option
 from webtable.cli.output import talk
 from webtable.errors import InvalidRequest, InvalidUrl
 from webtable.pages.asking.export import FORMS, Form
@@ -25,7 +25,7 @@ __all__ = ["export"]
 @click.option(
     "--as",
     "form",
-    type=click.Choice(FORMS),
+    type=SuggestingChoice(FORMS),
     default="warc",
     show_default=True,
     help="What to write.",

@@ -20,6 +20,7 @@ from webtable.cli.options import (
 )
 from webtable.cli.output import print_item, talk
 from webtable.cli.pages.skipped_file import SkippedFile
+from webtable.errors import NotFound, StoreNotFound
 from webtable.pages.captures import EXPECTED_REASONS, REASONS, Position
 from webtable.pages.formats.crawl_files import STANDARD_INPUT
 from webtable.pages.loading.loader import LoadReport
@@ -79,7 +80,7 @@ def load(
     """
     go_on_with("what was read is stored; repeat the same command to load the rest")
     with contextlib.ExitStack() as stack:
-        web = stack.enter_context(WebTable.open(location, create=_are_any_there(files)))
+        web = stack.enter_context(_opened(location, files))
         if not web.links.is_ready:
             talk("the link index lacks pages; `webtable links rebuild` adds them")
         skipped = stack.enter_context(SkippedFile(skipped_to, files))
@@ -93,9 +94,19 @@ def load(
     skipped.check()
 
 
-def _are_any_there(files: tuple[str, ...]) -> bool:
-    """Whether a file can be read at all: otherwise a misspelt command would create a store."""
-    return STANDARD_INPUT in files or any(Path(path).exists() for path in files)
+def _opened(location: str, files: tuple[str, ...]) -> WebTable:
+    """Opens the store; creates it only where there is a file to load.
+
+    Raises:
+        NotFound: there is neither a store nor a file: the command is probably misspelt.
+    """
+    is_any_there = STANDARD_INPUT in files or any(Path(path).exists() for path in files)
+    try:
+        return WebTable.open(location, create=is_any_there)
+    except StoreNotFound as exc:
+        raise NotFound(
+            "file", files[0], hint=f"check its path; no store was created at '{location}'"
+        ) from exc
 
 
 class _Progress:

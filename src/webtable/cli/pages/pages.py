@@ -7,8 +7,15 @@ from typing import Unpack
 
 import click
 
-from webtable.cli.lists import Listing, Moment, list_options, options_of, print_pages
-from webtable.cli.options import Format, format_option, store_option
+from webtable.cli.lists import (
+    Listing,
+    Moment,
+    list_options,
+    options_of,
+    print_pages,
+    suggest_domain,
+)
+from webtable.cli.options import Format, SuggestingChoice, format_option, store_option
 from webtable.cli.output import Column, print_item, print_items, talk
 from webtable.cli.safe_text import show_text
 from webtable.errors import NotFound
@@ -33,13 +40,13 @@ CAPTURE_COLUMNS = (
 @store_option
 @click.option(
     "--keys",
-    type=click.Choice(["readable", "salted"]),
+    type=SuggestingChoice(["readable", "salted"]),
     show_default="readable in a directory, salted on HBase",
     help="How pages are keyed.",
 )
 @click.option(
     "--profile",
-    type=click.Choice(["live", "archive"]),
+    type=SuggestingChoice(["live", "archive"]),
     show_default="archive",
     help="archive keeps every version for ever, live 3 bodies for 90 days.",
 )
@@ -141,9 +148,8 @@ def pages(
     """
     with WebTable.open(location, read_only=True) as web:
         found = web.pages(domain, with_subdomains=subdomains, **options_of(listing))
-        print_pages(found, form, listing)
-        if not listing["everything"] and listing["after"] is None and not found.page().items:
-            talk(f"no page of '{domain}' is stored; `webtable links domains` lists the domains")
+        if not print_pages(found, form, listing) and listing["after"] is None:
+            suggest_domain(web, domain.partition("/")[0])
 
 
 def _print_captures(web: WebTable, url: str, as_of: int | None, most: int, form: Format) -> None:

@@ -16,6 +16,7 @@ from webtable.cli.lists import (
     print_groups,
     print_pages,
     print_results,
+    suggest_domain,
 )
 from webtable.cli.options import Format, format_option, group_store_option, store_option
 from webtable.cli.output import Column
@@ -64,7 +65,9 @@ def _report(
             "explain": explain,
         }
         with WebTable.open(location, read_only=True) as web:
-            print_pages(ask(web.reports, **given, **options_of(listing)), form, listing)
+            found = ask(web.reports, **given, **options_of(listing))
+            if not print_pages(found, form, listing) and after is None:
+                suggest_domain(web, given["domain"])
 
     run.__doc__ = summary
     decorated: Callable[..., Any] = run
@@ -124,13 +127,17 @@ _report(
 
 @report.command("linking-to", short_help="The pages with a link to a URL.")
 @click.argument("url")
+@_of_domain
 @store_option
 @format_option
 @list_options
-def linking_to(url: str, location: str, form: Format, **listing: Unpack[Listing]) -> None:
+def linking_to(
+    url: str, domain: str, location: str, form: Format, **listing: Unpack[Listing]
+) -> None:
     """The pages with a link to URL. Reads every page where there is no link index."""
     with WebTable.open(location, read_only=True) as web:
-        print_pages(web.links.linking_pages(url, **options_of(listing)), form, listing)
+        found = web.links.linking_pages(url, domain=domain, **options_of(listing))
+        print_pages(found, form, listing)
 
 
 @report.command(short_help="Groups of pages with the same body.")

@@ -84,6 +84,18 @@ class Links:
         # Only the marks: on a cluster every page that is loaded leaves an intent for a moment.
         return next(self.index.work.scan(prefix=b"m:", limit=1), None) is None
 
+    def near_domains(self, name: str) -> list[str]:
+        """Returns up to three domains of the link index that look like one that is not there.
+
+        None of them where the name is one of the domains, or where there is no link index.
+        """
+        from webtable.links.asking.suggest import similar_domains
+
+        try:
+            return similar_domains(self.index, name)
+        except (NotFound, StaleIndex):
+            return []
+
     def _url(self, text: str) -> str:
         """Returns the URL that a person means: https, or http where only that is known."""
         urls = typed_urls(text)
@@ -179,6 +191,7 @@ class Links:
         *,
         kind: Kind = "all",
         sources: int = ANCHOR_SOURCES,
+        domain: str = "",
         **options: Unpack[ListOptions],
     ) -> Results[Anchor]:
         """Returns the anchor texts of the links to a page, the most frequent first.
@@ -187,29 +200,38 @@ class Links:
 
         Args:
             sources: of how many linking pages to count the texts, at most; 0: of all.
+            domain: only links from pages of it.
         """
         url = self._url(url)
 
         def fetch(*, limit: int, after: str | None) -> ResultPage[Anchor]:
             found, is_all = LinkQueries(self.index).anchors(
-                url, kind=kind, sources=sources, limit=limit, after=after
+                url, kind=kind, sources=sources, domain=domain, limit=limit, after=after
             )
             return msgspec.structs.replace(found, about={"of_all_sources": is_all})
 
-        return list_of("anchors", fetch, options, url=url, kind=kind, sources=sources)
+        return list_of(
+            "anchors", fetch, options, url=url, kind=kind, sources=sources, domain=domain
+        )
 
-    def linking_pages(self, url: str, **options: Unpack[ListOptions]) -> Results[Page]:
-        """Returns the pages with a link to a URL; reads every page where there is no link index."""
+    def linking_pages(
+        self, url: str, *, domain: str = "", **options: Unpack[ListOptions]
+    ) -> Results[Page]:
+        """Returns the pages with a link to a URL; reads every page where there is no link index.
+
+        Args:
+            domain: only pages of it.
+        """
         from webtable.links.asking.reports import linking_pages
         from webtable.pages.asking.queries import PageQueries
 
         try:
-            fetch = partial(linking_pages, self.index, url := self._url(url))
+            fetch = partial(linking_pages, self.index, url := self._url(url), domain=domain)
         except (NotFound, StaleIndex):
             url = self._pages.find_url(url)
-            fetch = partial(PageQueries(self._pages).linking_to, url)
-            return list_of("linking-to-by-scan", fetch, options, url=url)
-        return list_of("linking-to", fetch, options, url=url)
+            fetch = partial(PageQueries(self._pages).linking_to, url, domain=domain)
+            return list_of("linking-to-by-scan", fetch, options, url=url, domain=domain)
+        return list_of("linking-to", fetch, options, url=url, domain=domain)
 
     def changes(
         self,
@@ -218,12 +240,14 @@ class Links:
         until: When | None = None,
         *,
         kind: Kind = "all",
+        domain: str = "",
         **options: Unpack[ListOptions],
     ) -> Results[Change]:
         """Returns the links to a page or a domain that were gained, lost, or got other texts.
 
         Args:
             name: a URL, or a domain: a name without a slash.
+            domain: only links from pages of it.
 
         Raises:
             NotFound: the page or domain is not known, or all that is known of it is younger.
@@ -234,10 +258,13 @@ class Links:
         ask = self._history().changes
         return list_of(
             "link-changes",
-            lambda **bounds: _past(ask(name, span, is_domain=is_domain, kind=kind, **bounds)),
+            lambda **bounds: _past(
+                ask(name, span, is_domain=is_domain, kind=kind, domain=domain, **bounds)
+            ),
             options,
             name=name,
             kind=kind,
+            domain=domain,
             since=span[0],
             until=None if until is None else span[1],
         )
