@@ -49,7 +49,7 @@ def test_the_line_in_the_help_of_links_is_the_commands_own(name: str) -> None:
         (("links", "top", "--domainn", "x"), "'--domain'"),
         (("tables", "--format", "jsn"), "'json'"),
         (("export", "x", "--as", "wrc"), "'warc'"),
-        (("init", "--keys", "readible"), "'readable'"),
+        (("init", "--keys", "readablee"), "'readable'"),
         (("completion", "bsh"), "'bash'"),
     ],
 )

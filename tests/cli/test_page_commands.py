@@ -133,7 +133,7 @@ def test_what_is_not_there(run: Run) -> None:
     early = run("page", "example.com/about", "--as-of", "2020-01-01")
     assert "about by 2020-01-01T23:59:59Z' does not exist" in early.stderr
     assert early.exit_code == 3
-    assert "its first capture is of 2026-09-02T00:00:00Z" in early.stderr
+    assert "its first capture is from 2026-09-02T00:00:00Z" in early.stderr
     assert run("page", "mailto:me@example.com").exit_code == 2
     assert run("page", "example.com/about", "--as-of", "2026-02-30").exit_code == 2
 
@@ -228,5 +228,5 @@ def test_reports(run: Run) -> None:
 def test_reports_say_what_they_cost(run: Run) -> None:
     answer = run("report", "largest", "--limit", "2", "--explain")
     assert "read from index webtable_size_idx: 3 entries" in answer.stderr
-    assert "there is more; go on with --after '" in answer.stderr
+    assert "more results follow: continue with --after '" in answer.stderr
     assert "every page was read" in run("report", "untitled").stderr

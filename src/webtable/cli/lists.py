@@ -98,13 +98,17 @@ def _plain(value: Any) -> dict[str, Any]:
 def list_options(function: _Command) -> _Command:
     """Gives a command `--limit`, `--all`, `--after` and `--explain`."""
     for option in (
-        click.option("--explain", is_flag=True, help="Print what the query has cost."),
         click.option(
-            "--after", metavar="CURSOR", help="Continue a list behind the cursor that it printed."
+            "--explain",
+            is_flag=True,
+            help="Print which index was read, and how many entries and pages.",
         ),
         click.option(
-            "--all", "everything", is_flag=True, help="Print all results, as they are read."
+            "--after",
+            metavar="CURSOR",
+            help="Continue a list: the cursor that its last page printed.",
         ),
+        click.option("--all", "everything", is_flag=True, help="Print all results."),
         click.option(
             "--limit",
             metavar="N",
@@ -229,13 +233,12 @@ class _Counted:
             yield each
 
 
-def suggest_domain(web: WebTable, domain: str) -> None:
-    """Prints domains that may be meant, where a list of a domain is empty."""
+def suggest_domain(web: WebTable, domain: str) -> bool:
+    """Prints domains that may be meant, where a list of a domain is empty; says whether it did."""
     near = web.links.near_domains(domain) if domain else []
     if near:
         talk(f"no page of '{domain}' is stored; did you mean {' or '.join(near)}?")
-    elif domain:
-        talk("`webtable links domains` lists the domains that are stored")
+    return bool(near)
 
 
 def _explain(cost: QueryCost, is_wanted: bool) -> None:

@@ -172,7 +172,7 @@ def limit_option(function: _Command) -> _Command:
         metavar="N",
         type=click.IntRange(min=1),
         show_default="all",
-        help="Print at most N.",
+        help="Print at most N results.",
     )(function)
 
 

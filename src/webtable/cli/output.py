@@ -1,7 +1,7 @@
-"""How a command prints its answer: as a table for people, as json, jsonl or csv for programs.
+"""How a command prints its results: as a table for people, as json, jsonl or csv for programs.
 
-An answer is a list of items, each a mapping of the same keys. `json` is one object that also
-says where to go on; `jsonl` and `csv` are the items only. Bytes appear as HBase shows them.
+Results are a list of items, each a mapping of the same keys. `json` is one object that also has
+the cursor of the next page; `jsonl` and `csv` are the items only. Bytes appear as HBase shows them.
 `webtable.cli.safe_text` makes tables and messages safe for terminals; cells of `csv` are made safe
 for spreadsheets here.
 """
@@ -128,9 +128,9 @@ def talk(message: str) -> None:
 
 
 def more_follows(option: str, next_key: str) -> None:
-    """Says how to go on behind an answer, in a form that can be pasted into a shell."""
+    """Prints the option that continues a list, in a form that can be pasted into a shell."""
     quoted = next_key.replace("'", "'\\''")
-    talk(f"there is more; go on with {option} '{quoted}'")
+    talk(f"more results follow: continue with {option} '{quoted}'")
 
 
 def show_bytes(value: bytes) -> str:

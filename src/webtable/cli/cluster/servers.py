@@ -52,8 +52,8 @@ BALANCED_COLUMNS = (
 def servers(location: str, form: Format, limit: int | None, start: str) -> None:
     """List the servers that are alive, with their load as they last reported it.
 
-    Master, dead servers, regions in transition and the balancer are told on stderr; `webtable
-    cluster` has them for programs.
+    The master, dead servers, regions in transition and the balancer are printed to stderr;
+    `webtable cluster` prints them for programs.
     """
     with open_for_reading(location) as store:
         report = store.admin.report()
@@ -101,7 +101,7 @@ def cluster(location: str, form: Format) -> None:
 @click.group(short_help="Switch the balancer of a cluster on or off.")
 @group_store_option
 def balancer() -> None:
-    """Let the cluster spread its regions over its servers by itself, or not."""
+    """Switch the balancer on or off: it spreads the regions over the servers."""
 
 
 @balancer.command(short_help="Switch the balancer on.")

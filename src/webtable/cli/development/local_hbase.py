@@ -72,7 +72,12 @@ def hbase() -> None:
 
 @hbase.command(short_help="Start the cluster and print its location.")
 @_cluster_options
-@click.option("--region-servers", metavar="N", type=click.IntRange(min=1), help="[default: 1]")
+@click.option(
+    "--region-servers",
+    metavar="N",
+    type=click.IntRange(min=1),
+    help="The number of region servers.  [default: 1]",
+)
 @click.option(
     "--profile",
     type=SuggestingChoice(get_args(ProfileName)),

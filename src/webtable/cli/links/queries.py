@@ -56,7 +56,12 @@ CHANGE_COLUMNS = (
 )
 DUMP_COLUMNS = tuple(Column(key, key) for key in ("row", "family", "qualifier", "value"))
 
-as_of_option = click.option("--as-of", metavar="DATE", type=Moment(), help="As it was then.")
+as_of_option = click.option(
+    "--as-of",
+    metavar="DATE",
+    type=Moment(),
+    help="Show the links as they were at this day or time (UTC).",
+)
 
 
 @click.command(short_help="List the pages with the most inlinks.")
@@ -64,7 +69,7 @@ as_of_option = click.option("--as-of", metavar="DATE", type=Moment(), help="As i
 @format_option
 @list_options
 @kind_options
-@domain_option("Only pages of it, or of a host.")
+@domain_option("Only pages of this domain or host.")
 def top(
     location: str, form: Format, *, kind: Kind, domain: str, **listing: Unpack[Listing]
 ) -> None:
@@ -80,7 +85,7 @@ def top(
 @format_option
 @list_options
 @kind_options
-@domain_option("Only links from pages of it.")
+@domain_option("Only links from pages of this domain.")
 @as_of_option
 def in_(
     url: str,
@@ -94,8 +99,8 @@ def in_(
 ) -> None:
     """List the links to the page at URL, sorted by source, with their anchor texts.
 
-    Several links of one source are several items; they count as one inlink. first_seen and
-    last_seen are the first and the last stored capture of the source with such a link.
+    Several links on one source page are several items, but count as one inlink. first_seen and
+    last_seen are the times of the first and the last stored capture of the source with this link.
     """
     with open_links(location) as web:
         found = web.links.to(url, as_of=as_of, kind=kind, domain=domain, **options_of(listing))
@@ -109,7 +114,7 @@ def in_(
 @format_option
 @list_options
 @kind_options
-@domain_option("Only links to pages of it.")
+@domain_option("Only links to pages of this domain.")
 @as_of_option
 def out(
     url: str,
@@ -121,7 +126,7 @@ def out(
     as_of: int | None,
     **listing: Unpack[Listing],
 ) -> None:
-    """List the links on the page at URL, in its order, with the status of each target."""
+    """List the links on the page at URL, in page order, with the status of each target."""
     with open_links(location) as web:
         found = web.links.on(url, as_of=as_of, kind=kind, domain=domain, **options_of(listing))
         show = print_results if as_of is None else print_past
@@ -209,7 +214,7 @@ def changes(
 ) -> None:
     """List the links to a page or a domain that were gained, lost, or got another anchor text.
 
-    A name without a slash is a domain. A page that had no capture by then counts as without links.
+    A name without a slash is a domain. A page without a capture at --since had no links then.
     """
     with open_links(location) as web:
         found = web.links.changes(
@@ -225,8 +230,9 @@ def changes(
 def dump_(location: str, form: Format, **listing: Unpack[Listing]) -> None:
     """Print the link index as one table of rows, families, qualifiers and values.
 
-    d: rows are domains with their pages, p: rows pages with the links to them and on them, and
-    t: rows all pages, the most linked first. Without --limit all of it is printed.
+    Rows that begin with d: are domains with their pages, those with p: are pages with the links to
+    them and on them, and those with t: list all pages, the most linked first. Without --limit the
+    whole link index is printed.
     """
     listing["everything"] = listing["limit"] is None
     with open_links(location) as web:

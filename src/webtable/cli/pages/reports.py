@@ -34,13 +34,16 @@ DUPLICATE_COLUMNS = (
     Column("truncated", "TRUNCATED"),
 )
 DUPLICATE_LINES = (Column("digest", "DIGEST", "name"), Column("page", "PAGE", "name"))
-_of_domain = domain_option("Only pages of it.")
+_of_domain = domain_option("Only pages of this domain.")
 
 
 @click.group(short_help="List pages: errors, largest, modified …")
 @group_store_option
 def report() -> None:
-    """List pages by what they are. Lists are limited (--limit, --all); --after continues one."""
+    """List pages with something in common, such as errors, the largest, or no title.
+
+    Lists are limited (--limit, --all); --after continues a list.
+    """
 
 
 def _report(
@@ -91,7 +94,7 @@ _report(
         type=click.IntRange(min=0),
         default=1,
         show_default=True,
-        help="Only pages with at least N.",
+        help="Only pages with at least N inlinks.",
     ),
 )
 _report(
@@ -103,7 +106,7 @@ _report(
         metavar="DATE",
         type=Moment(begins=True),
         required=True,
-        help="A day, or a time in UTC.",
+        help="Only pages whose last change is before this day or time (UTC).",
     ),
 )
 _report(
@@ -111,10 +114,16 @@ _report(
     "The pages that changed in a range of time, the newest first.",
     Reports.modified,
     click.option(
-        "--since", metavar="DATE", type=Moment(begins=True), help="From this day or time on."
+        "--since",
+        metavar="DATE",
+        type=Moment(begins=True),
+        help="Only changes at or after this day or time (UTC).",
     ),
     click.option(
-        "--until", metavar="DATE", type=Moment(begins=True), help="Before this day or time."
+        "--until",
+        metavar="DATE",
+        type=Moment(begins=True),
+        help="Only changes before this day or time (UTC).",
     ),
 )
 _report(
@@ -149,7 +158,7 @@ def linking_to(
     show_default=True,
     help="Show at most N pages of each group.",
 )
-@domain_option("Only groups with a page of it.")
+@domain_option("Only groups that have a page of this domain.")
 @store_option
 @format_option
 @list_options

@@ -61,7 +61,7 @@ MOST_DOMAINS = 20
     "--domains",
     "by",
     flag_value="domains",
-    help="Of a store of pages: the domains with the largest bodies. Looks at every page.",
+    help="Of a store of pages: the domains with the largest bodies. Reads every page.",
 )
 def stats(
     table: str | None, location: str, form: Format, limit: int | None, *, start: str, by: str | None

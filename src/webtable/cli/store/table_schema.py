@@ -56,9 +56,16 @@ def table() -> None:
 @click.argument("name")
 @click.argument("families", metavar="FAMILY...", nargs=-1, required=True)
 @click.option(
-    "--split", "splits", metavar="KEY", type=ROW_KEY, multiple=True, help="Begin a region here."
+    "--split",
+    "splits",
+    metavar="KEY",
+    type=ROW_KEY,
+    multiple=True,
+    help="Start a region at this row key.",
 )
-@click.option("--set", "options", metavar="OPTION=VALUE", multiple=True, help="Of the table.")
+@click.option(
+    "--set", "options", metavar="OPTION=VALUE", multiple=True, help="Set an option of the table."
+)
 @store_option
 def create(
     name: str,
@@ -101,8 +108,16 @@ def describe(name: str, location: str, form: Format) -> None:
 @click.option(
     "--family", "families", metavar="FAMILY", multiple=True, help="Add it, or change its options."
 )
-@click.option("--drop-family", "dropped", metavar="NAME", multiple=True, help="With its data.")
-@click.option("--set", "options", metavar="OPTION=VALUE", multiple=True, help="Of the table.")
+@click.option(
+    "--drop-family",
+    "dropped",
+    metavar="NAME",
+    multiple=True,
+    help="Remove this family and its data.",
+)
+@click.option(
+    "--set", "options", metavar="OPTION=VALUE", multiple=True, help="Set an option of the table."
+)
 @store_option
 def alter(
     name: str,
@@ -183,10 +198,10 @@ def is_enabled(name: str, location: str, form: Format) -> None:
 
 @table.command(short_help="Split regions of a table.")
 @click.argument("name")
-@click.option("--at", metavar="KEY", type=ROW_KEY, help="Begin a region here.")
+@click.option("--at", metavar="KEY", type=ROW_KEY, help="Start a region at this row key.")
 @store_option
 def split(name: str, at: bytes | None, location: str) -> None:
-    r"""Split the region that holds a row key, or every one in the middle that is large enough.
+    r"""Split the region of a row key (--at), or every region that is large enough in its middle.
 
     A key is text, with \xHH for other bytes.
     """
@@ -233,7 +248,8 @@ def _changed(struct: S, options: dict[str, str]) -> S:
         else:
             known = ", ".join(sorted(types.keys() - fixed))
             raise InvalidRequest(
-                f"option '{option}' is not one", hint=f"{known}; or a name of HBase's own"
+                f"option '{option}' does not exist",
+                hint=f"use one of {known}, or an option of HBase in capitals",
             )
     return msgspec.structs.replace(struct, attributes=attributes, **changes)
 
