@@ -43,6 +43,7 @@ __all__ = [
     "SaltedKeys",
     "from_key_form",
     "is_address",
+    "is_suffix",
     "is_under",
     "key_form",
     "key_scheme",
@@ -179,7 +180,14 @@ class SaltedKeys(KeyScheme):
 
     def host_ranges(self, host: str, *, with_subdomains: bool = True) -> list[KeyRange]:
         """Returns the ranges of a host; see `KeyScheme.host_ranges`."""
-        return _host_ranges(f"{self.salt(host)}:", host, "/", with_subdomains=with_subdomains)
+        salts = [self.salt(host)]
+        if with_subdomains and is_suffix(self._suffixes, host):
+            salts = [f"{number:02x}" for number in range(256)]  # each domain below has its own
+        return [
+            each
+            for salt in salts
+            for each in _host_ranges(f"{salt}:", host, "/", with_subdomains=with_subdomains)
+        ]
 
     def directory_ranges(self, url: str) -> list[KeyRange]:
         """Returns the ranges of a directory; see `KeyScheme.directory_ranges`."""
@@ -199,6 +207,13 @@ def key_scheme(name: str, suffixes: Suffixes) -> KeyScheme:
     if name == SaltedKeys.name:
         return SaltedKeys(suffixes)
     raise InvalidRequest(f"no key scheme is called '{name}'", hint="take readable or salted")
+
+
+def is_suffix(suffixes: Suffixes, host: str) -> bool:
+    """Whether other registered domains are below a host, as below `org` or `co.uk`."""
+    if is_address(host):
+        return False
+    return suffixes.registered_domain(f"x.{host}") != suffixes.registered_domain(host)
 
 
 def is_under(url: str, host: str, *, with_subdomains: bool = True) -> bool:

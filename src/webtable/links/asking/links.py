@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar, Unpack
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
@@ -21,10 +21,10 @@ from webtable.links.asking.queries import (
     LinkTo,
     Ranked,
 )
-from webtable.links.asking.wide_rows import Kind
+from webtable.links.asking.wide_rows import Kind, check_kind
 from webtable.links.index import LinkIndex
 from webtable.links.schema import INCOUNT, page_row, uri_of
-from webtable.pages.asking.reports import ListOptions, list_of
+from webtable.pages.asking.reports import list_of
 from webtable.pages.asking.results import QueryCost, ResultPage, Results, bounded
 from webtable.pages.page import Page
 from webtable.pages.storing.cells import encode_time
@@ -49,8 +49,9 @@ class Links:
     `kind` is `"internal"` for links inside a registered domain, `"external"` for links between
     two, or `"all"`. `https://` may be left out of URLs.
 
-    Every call raises `NotFound` where the store has no link index, and `StaleIndex` where the
-    index does not have all pages: `WebTable.rebuild_links` writes it.
+    Where a query is about one page or domain that is not known, `NotFound` names the nearest ones,
+    when the list is first read. Every call raises `NotFound` where the store has no link index, and
+    `StaleIndex` where the index does not have all pages: `WebTable.rebuild_links` writes it.
     """
 
     def __init__(self, pages: PageTable) -> None:
@@ -124,7 +125,8 @@ class Links:
         as_of: When | None = None,
         kind: Kind = "all",
         domain: str = "",
-        **options: Unpack[ListOptions],
+        limit: int | None = None,
+        cursor: str | None = None,
     ) -> Results[LinkTo]:
         """Returns the links to a page, by source; several of one source are several results.
 
@@ -135,16 +137,18 @@ class Links:
         Raises:
             NotFound: the page was never crawled nor linked to.
         """
+        check_kind(kind)
         url = self._url(url)
         if as_of is None:
             fetch = partial(LinkQueries(self.index).inlinks, url, kind=kind, domain=domain)
-            return list_of("links-to", fetch, options, url=url, kind=kind, domain=domain)
+            return list_of("links-to", fetch, limit, cursor, url=url, kind=kind, domain=domain)
         second = second_of(as_of)
         past = self._history().inlinks
         return list_of(
             "links-to",
             lambda **bounds: _past(past(url, second, kind=kind, domain=domain, **bounds)),
-            options,
+            limit,
+            cursor,
             url=url,
             kind=kind,
             as_of=second,
@@ -158,7 +162,8 @@ class Links:
         as_of: When | None = None,
         kind: Kind = "all",
         domain: str = "",
-        **options: Unpack[ListOptions],
+        limit: int | None = None,
+        cursor: str | None = None,
     ) -> Results[LinkFrom]:
         """Returns the links on a page, in its order, with the status of each target.
 
@@ -169,16 +174,18 @@ class Links:
         Raises:
             NotFound: the page was never crawled nor linked to.
         """
+        check_kind(kind)
         url = self._url(url)
         if as_of is None:
             fetch = partial(LinkQueries(self.index).outlinks, url, kind=kind, domain=domain)
-            return list_of("links-on", fetch, options, url=url, kind=kind, domain=domain)
+            return list_of("links-on", fetch, limit, cursor, url=url, kind=kind, domain=domain)
         second = second_of(as_of)
         past = self._history().outlinks
         return list_of(
             "links-on",
             lambda **bounds: _past(past(url, second, kind=kind, domain=domain, **bounds)),
-            options,
+            limit,
+            cursor,
             url=url,
             kind=kind,
             as_of=second,
@@ -192,7 +199,8 @@ class Links:
         kind: Kind = "all",
         sources: int = ANCHOR_SOURCES,
         domain: str = "",
-        **options: Unpack[ListOptions],
+        limit: int | None = None,
+        cursor: str | None = None,
     ) -> Results[Anchor]:
         """Returns the anchor texts of the links to a page, the most frequent first.
 
@@ -202,6 +210,7 @@ class Links:
             sources: of how many linking pages to count the texts, at most; 0: of all.
             domain: only links from pages of it.
         """
+        check_kind(kind)
         url = self._url(url)
 
         def fetch(*, limit: int, after: str | None) -> ResultPage[Anchor]:
@@ -211,11 +220,16 @@ class Links:
             return msgspec.structs.replace(found, about={"of_all_sources": is_all})
 
         return list_of(
-            "anchors", fetch, options, url=url, kind=kind, sources=sources, domain=domain
+            "anchors", fetch, limit, cursor, url=url, kind=kind, sources=sources, domain=domain
         )
 
     def linking_pages(
-        self, url: str, *, domain: str = "", **options: Unpack[ListOptions]
+        self,
+        url: str,
+        *,
+        domain: str = "",
+        limit: int | None = None,
+        cursor: str | None = None,
     ) -> Results[Page]:
         """Returns the pages with a link to a URL; reads every page where there is no link index.
 
@@ -230,8 +244,8 @@ class Links:
         except (NotFound, StaleIndex):
             url = self._pages.find_url(url)
             fetch = partial(PageQueries(self._pages).linking_to, url, domain=domain)
-            return list_of("linking-to-by-scan", fetch, options, url=url, domain=domain)
-        return list_of("linking-to", fetch, options, url=url, domain=domain)
+            return list_of("linking-to-by-scan", fetch, limit, cursor, url=url, domain=domain)
+        return list_of("linking-to", fetch, limit, cursor, url=url, domain=domain)
 
     def changes(
         self,
@@ -241,7 +255,8 @@ class Links:
         *,
         kind: Kind = "all",
         domain: str = "",
-        **options: Unpack[ListOptions],
+        limit: int | None = None,
+        cursor: str | None = None,
     ) -> Results[Change]:
         """Returns the links to a page or a domain that were gained, lost, or got other texts.
 
@@ -252,6 +267,7 @@ class Links:
         Raises:
             NotFound: the page or domain is not known, or all that is known of it is younger.
         """
+        check_kind(kind)
         is_domain = "/" not in name
         name = name if is_domain else self._url(name)
         span = second_of(since), int(time.time()) if until is None else second_of(until)
@@ -261,7 +277,8 @@ class Links:
             lambda **bounds: _past(
                 ask(name, span, is_domain=is_domain, kind=kind, domain=domain, **bounds)
             ),
-            options,
+            limit,
+            cursor,
             name=name,
             kind=kind,
             domain=domain,
@@ -272,46 +289,79 @@ class Links:
     # All links
 
     def top(
-        self, *, domain: str = "", kind: Kind = "all", **options: Unpack[ListOptions]
+        self,
+        *,
+        domain: str = "",
+        kind: Kind = "all",
+        limit: int | None = None,
+        cursor: str | None = None,
     ) -> Results[Ranked]:
-        """Returns the pages with the most inlinks, the most linked first."""
-        fetch = partial(LinkQueries(self.index).top, domain, kind=kind)
-        return list_of("top", fetch, options, domain=domain, kind=kind)
+        """Returns the pages with the most inlinks, the most linked first.
 
-    def domains(self, **options: Unpack[ListOptions]) -> Results[DomainPages]:
+        Raises:
+            NotFound: no page of the domain is crawled or linked to; raised when it is read.
+        """
+        check_kind(kind)
+        fetch = partial(LinkQueries(self.index).top, domain, kind=kind)
+        return list_of("top", fetch, limit, cursor, domain=domain, kind=kind)
+
+    def domains(
+        self, *, limit: int | None = None, cursor: str | None = None
+    ) -> Results[DomainPages]:
         """Returns the domains, sorted, with the number of pages crawled or linked to."""
-        return list_of("domains", LinkQueries(self.index).domains, options)
+        return list_of("domains", LinkQueries(self.index).domains, limit, cursor)
 
     def broken(
-        self, *, domain: str = "", kind: Kind = "all", **options: Unpack[ListOptions]
+        self,
+        *,
+        domain: str = "",
+        kind: Kind = "all",
+        limit: int | None = None,
+        cursor: str | None = None,
     ) -> Results[BrokenLink]:
         """Returns the links to pages with a status of 400 or more, and since when.
 
         Args:
             domain: only links to pages of it.
         """
+        check_kind(kind)
         fetch = partial(self._reports().broken, domain=domain, kind=kind)
-        return list_of("broken", fetch, options, domain=domain, kind=kind)
+        return list_of("broken", fetch, limit, cursor, domain=domain, kind=kind)
 
     def orphans(
-        self, *, domain: str = "", kind: Kind = "all", **options: Unpack[ListOptions]
+        self,
+        *,
+        domain: str = "",
+        kind: Kind = "all",
+        limit: int | None = None,
+        cursor: str | None = None,
     ) -> Results[Page]:
         """Returns the HTML pages with a 2xx status that no page links to.
 
         With a kind of links: that no such link leads to; reads every page.
+
+        Raises:
+            NotFound: no page of the domain is crawled or linked to; raised when it is read.
         """
+        check_kind(kind)
         fetch = partial(self._reports().orphans, domain=domain, kind=kind)
-        return list_of("orphans", fetch, options, domain=domain, kind=kind)
+        return list_of("orphans", fetch, limit, cursor, domain=domain, kind=kind)
 
     def dead_ends(
-        self, *, domain: str = "", kind: Kind = "all", **options: Unpack[ListOptions]
+        self,
+        *,
+        domain: str = "",
+        kind: Kind = "all",
+        limit: int | None = None,
+        cursor: str | None = None,
     ) -> Results[Page]:
         """Returns the HTML pages with a 2xx status that have no links.
 
         With a kind of links: that have no such links; reads every page.
         """
+        check_kind(kind)
         fetch = partial(self._reports().dead_ends, domain=domain, kind=kind)
-        return list_of("links-dead-ends", fetch, options, domain=domain, kind=kind)
+        return list_of("links-dead-ends", fetch, limit, cursor, domain=domain, kind=kind)
 
     def redirects(
         self,
@@ -319,7 +369,8 @@ class Links:
         to: str | None = None,
         domain: str = "",
         kind: Kind = "all",
-        **options: Unpack[ListOptions],
+        limit: int | None = None,
+        cursor: str | None = None,
     ) -> Results[Redirect]:
         """Returns the pages that redirect, with the chain that follows and the links to them.
 
@@ -329,9 +380,10 @@ class Links:
         """
         from webtable.links.asking.redirects import redirects, resolved
 
+        check_kind(kind)
         if to is None:
             fetch = partial(redirects, self.index, domain=domain, kind=kind)
-            return list_of("link-redirects", fetch, options, domain=domain, kind=kind)
+            return list_of("link-redirects", fetch, limit, cursor, domain=domain, kind=kind)
         url = self._url(to)
 
         def fetch_resolved(*, limit: int, after: str | None) -> ResultPage[Redirect]:
@@ -340,16 +392,18 @@ class Links:
             )
             return msgspec.structs.replace(found, about={"resolved": msgspec.to_builtins(count)})
 
-        return list_of("link-redirects", fetch_resolved, options, to=url, domain=domain, kind=kind)
+        return list_of(
+            "link-redirects", fetch_resolved, limit, cursor, to=url, domain=domain, kind=kind
+        )
 
-    def dump(self, **options: Unpack[ListOptions]) -> Results[Line]:
+    def dump(self, *, limit: int | None = None, cursor: str | None = None) -> Results[Line]:
         """Returns the whole link index as the cells of one table, in its order."""
         from webtable.links.asking.dump import dump
 
         def fetch(*, limit: int, after: str | None) -> ResultPage[Line]:
             return bounded(dump(self.index, after), limit, QueryCost())
 
-        return list_of("dump", fetch, options)
+        return list_of("dump", fetch, limit, cursor)
 
 
 def _past(found: PastPage[T]) -> ResultPage[T]:

@@ -7,6 +7,7 @@ give the same pages, the same order and the same cursors.
 
 from __future__ import annotations
 
+import bisect
 import heapq
 import itertools
 from collections.abc import Callable, Iterator
@@ -43,11 +44,13 @@ class SiteRows:
         self._site = typed_site(domain)
         self.host = self._site.host
         self.ranges = pages.keys.host_ranges(self.host, with_subdomains=with_subdomains)
+        self._starts = [low for low, _ in self.ranges]
         self._with_subdomains = with_subdomains
 
     def may_have(self, row: bytes) -> bool:
         """Whether a row lies in the ranges of the site; it may be a neighbour's."""
-        return any(low <= row and (not high or row < high) for low, high in self.ranges)
+        at = bisect.bisect_right(self._starts, row) - 1
+        return at >= 0 and row < self.ranges[at].stop
 
     def has(self, page: Page) -> bool:
         """Whether a page is one of the site."""
@@ -198,8 +201,8 @@ class PageIndexReader:
             return rows.hits(query.name, Scan(start=start, stop=stop, reverse=reverse))
         salts = _SALTS
         if query.site is not None:
-            # The pages of a site have one salt.
-            salts = tuple({low[: self.skip] for low, _ in query.site.ranges})
+            # The pages of a registered domain have one salt.
+            salts = tuple(dict.fromkeys(low[: self.skip] for low, _ in query.site.ranges))
         scans = [
             Scan(start=salt + start, stop=salt + stop, reverse=reverse, batch_rows=FEW)
             for salt in salts

@@ -14,7 +14,7 @@ from webtable.pages.asking.duplicates import MOST_DUPLICATES, Duplicates, duplic
 from webtable.pages.asking.page_index import IndexQuery, PageIndexReader, SiteRows, modified_key
 from webtable.pages.asking.results import QueryCost, ResultPage, after_key, bounded
 from webtable.pages.columns import BODY, LINKS, METADATA_FAMILY
-from webtable.pages.keys import KeyRange, reversed_host
+from webtable.pages.keys import KeyRange, is_suffix, reversed_host
 from webtable.pages.page import Page, page_of
 from webtable.pages.table import PageTable
 from webtable.store.model import Row
@@ -52,6 +52,10 @@ class PageQueries:
         self._index = PageIndexReader(pages)
 
     # By domain and directory
+
+    def everything(self, *, limit: int = 20, after: str | None = None) -> ResultPage[Page]:
+        """Returns all pages, in the order of their row keys."""
+        return self._by_scan(_ScanQuery([_EVERYTHING], lambda _row, _page: True), limit, after)
 
     def under(
         self,
@@ -98,9 +102,8 @@ class PageQueries:
         """
         if since and until and since.ljust(14, "0") >= until.ljust(14, "0"):
             raise InvalidRequest(
-                f"--since {_dashed(since)} is not before --until {_dashed(until)}",
-                hint="--until is the day after the last one, as in --since 2026-09-01 "
-                "--until 2026-09-02",
+                f"since {_dashed(since)} is not before until {_dashed(until)}",
+                hint="until is the day after the last one: --since 2026-09-01 --until 2026-09-02",
             )
         name, before, site = self._time_index(domain)
         bounds = KeyRange(before + _time_key(since), before + (_time_key(until) or b":"))
@@ -234,9 +237,9 @@ class PageQueries:
 
     def _time_index(self, domain: str) -> tuple[str, bytes, SiteRows | None]:
         """Returns the index by time, what its keys begin with, and the site inside of it."""
-        if not domain:
-            return "webtable_time_idx", b"", None
-        site = SiteRows(self._pages, domain)
+        site = self._site(domain)
+        if site is None or is_suffix(self._pages.suffixes, site.host):
+            return "webtable_time_idx", b"", site
         registered = self._pages.suffixes.registered_domain(site.host)
         return "webtable_domain_idx", f"{reversed_host(registered)}_".encode(), site
 

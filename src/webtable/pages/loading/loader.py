@@ -52,15 +52,18 @@ class LoadReport(Value, msgspec.Struct):
         files: how many were to be loaded.
         records: everything that the files held.
         captures: those that were stored, or were there already; the outcomes add up to it.
+        new, changed, unchanged, older: how many captures were of a page not stored before, of
+            another or the same newest state of a page, or older than what is stored.
         hidden: of those, the ones that no read shows: their rows were deleted by hand on a cluster.
-        pages: distinct URLs among them.
+        pages: distinct URLs among the captures.
         skipped: how many records were not stored, by reason.
         expired: captures whose body is older than the store keeps bodies.
         links: on the pages that were read.
+        seconds, pages_per_second: how long it took.
         links_cut: captures that were stored, but without all their links: there are too many.
         wrong_digests: captures that name a digest that their payload does not have.
         failed: files that were not read to their end, with the reason.
-        unread: files that were, but of which some parts could not be read; how many, by reason.
+        unread: files with parts that could not be read; how many, by reason.
     """
 
     files: int = 0
@@ -87,6 +90,16 @@ class LoadReport(Value, msgspec.Struct):
         """Whether all of every file was read."""
         return not self.failed and not self.unread
 
+    def problems(self) -> list[str]:
+        """Returns a sentence for each file that was not read completely."""
+        failed = (f"'{path}' was not read to its end: {why}" for path, why in self.failed.items())
+        unread = (
+            f"'{path}' has parts that could not be read: "
+            + ", ".join(f"{reason} {count:,}" for reason, count in sorted(reasons.items()))
+            for path, reasons in self.unread.items()
+        )
+        return [*failed, *unread]
+
     def check(self) -> None:
         """Makes sure that everything was read and is stored, and can be read.
 
@@ -98,20 +111,24 @@ class LoadReport(Value, msgspec.Struct):
         if incomplete := self.failed.keys() | self.unread.keys():
             shown = ", ".join(f"'{path}'" for path in sorted(incomplete)[:_SHOWN_FILES])
             more = ", …" if len(incomplete) > _SHOWN_FILES else ""
-            raise IncompleteLoad(
+            error = IncompleteLoad(
                 f"{len(incomplete):,} of {self.files:,} files were not read completely: "
                 f"{shown}{more}",
                 hint="what was read is stored; repair or fetch these files again, and load them"
                 " again",
             )
+            for problem in self.problems()[:_SHOWN_FILES]:
+                error.add_note(problem)
+            raise error
         if rejected := self.skipped["refused"]:
             raise IncompleteLoad(
                 f"the store rejected {rejected:,} pages",
-                hint="the others are stored; see --skipped-to for the reason of each",
+                hint="the others are stored; --skipped-to (on_skipped= in Python) has the reasons",
             )
         if not self.captures and set(self.skipped) - EXPECTED_REASONS:
             raise IncompleteLoad(
-                "no record could be stored", hint="see --skipped-to for the reason of each"
+                "no record could be stored",
+                hint="--skipped-to (on_skipped= in Python) has the reasons",
             )
         if self.hidden:
             raise CorruptData(
