@@ -93,7 +93,7 @@ class NotFound(UsageError):
         self, kind: str, name: str, known: Iterable[str] | None = None, *, hint: str = ""
     ) -> None:
         if not hint and known is not None:
-            kinds = {"family": "families", "index": "indexes"}.get(kind, f"{kind}s")
+            kinds = "families" if kind == "family" else f"{kind}s"
             hint = _known(f"known {kinds}", name, sorted(known))
         super().__init__(f"{kind} '{name}' does not exist", hint=hint)
         self.kind = kind

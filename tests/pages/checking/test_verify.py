@@ -103,5 +103,5 @@ def test_an_index_is_built_anew(location: str) -> None:
     assert {each["state"] for each in listed} == {"ready"}
     assert len(listed) == 7
     unknown = CliRunner().invoke(cli, ["index", "build", "nothing", "--store", location])
-    assert unknown.exit_code == 3
+    assert unknown.exit_code == 2
     assert "known indexes: webtable_digest_idx" in unknown.stderr
