@@ -43,7 +43,8 @@ def tour(location: str | None) -> None:
 
     It works in the table webtable_tour, which it makes and drops again.
     """
-    console = Console(highlight=False)
+    is_plain = click.get_current_context().color is False or None
+    console = Console(highlight=False, no_color=is_plain)
     console.width = min(console.width, WIDTH)
     with (
         # Stays empty when the tour goes to a store of the user's.

@@ -140,13 +140,15 @@ def _progress(files: tuple[str, ...]) -> Iterator[_Progress]:
         TimeRemainingColumn,
     )
 
+    # rich follows NO_COLOR by itself, but does not know --no-color.
+    is_plain = click.get_current_context().color is False or None
     total = sum(Path(path).stat().st_size for path in files if Path(path).is_file())
     with Progress(
         TextColumn("{task.description}"),
         BarColumn(),
         TaskProgressColumn(),
         TimeRemainingColumn(),
-        console=Console(stderr=True),
+        console=Console(stderr=True, no_color=is_plain),
         transient=True,
     ) as bar:
         task = bar.add_task("reading", total=total if STANDARD_INPUT not in files else None)
