@@ -75,6 +75,8 @@ $(READY): pyproject.toml requirements.lock $(COMPILED)
 	@$(PIP) --requirement requirements.lock
 	@# The build backend is in the lock file too, so that this step chooses and downloads nothing.
 	@$(PIP) --no-deps --no-build-isolation --editable .
+	@# As pip does for a wheel: a command starts twice as fast, also where Python writes no bytecode.
+	@$(BIN)/python -m compileall -q src/webtable
 	@touch $@
 
 java:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, BinaryIO, Literal, Self
 from webtable.errors import AlreadyExists, InvalidRequest, NotFound, SchemaMismatch
 from webtable.links.asking.links import Links
 from webtable.links.index import LinkIndex
-from webtable.links.updating.hook import LinkHook
 from webtable.pages.asking.page_at_time import described_captures, page_at
 from webtable.pages.asking.queries import PageQueries
 from webtable.pages.asking.reports import Reports, list_of
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from webtable.links.checking.rebuild import RebuildReport
     from webtable.links.checking.store_report import StoreReport
     from webtable.links.updating.count_exporter import Drained
+    from webtable.links.updating.hook import LinkHook
     from webtable.pages.asking.diff import PageDiff
     from webtable.pages.asking.export import ExportReport, Form
     from webtable.pages.captures import Position, Skipped
@@ -407,7 +407,7 @@ class WebTable:
     def drain_links(self) -> Drained:
         """Finishes the link updates that stopped loads left behind; the next load does it too."""
         with self._write_lock:
-            return LinkHook(LinkIndex.open(self._table)).drain()
+            return _link_hook(LinkIndex.open(self._table)).drain()
 
     def refresh(self) -> None:
         """Lets a read-only WebTable see what its writer has stored by now."""
@@ -436,7 +436,7 @@ class WebTable:
         """Takes the turn to write; the link index follows what is stored."""
         with self._write_lock:
             if self._table.hook is None:
-                self._table.hook = LinkHook(self._link_index())
+                self._table.hook = _link_hook(self._link_index())
             yield self._table
 
     def _link_index(self) -> LinkIndex:
@@ -445,6 +445,12 @@ class WebTable:
         except NotFound:
             # A creation that was interrupted, or a store from before there were link indexes.
             return LinkIndex.create(self._table)
+
+
+def _link_hook(index: LinkIndex) -> LinkHook:
+    from webtable.links.updating.hook import LinkHook
+
+    return LinkHook(index)
 
 
 def create_tables(store: Store, keys: str | None = None, profile: str | None = None) -> PageTable:

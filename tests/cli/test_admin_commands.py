@@ -74,8 +74,8 @@ def test_a_table_from_its_creation_to_its_end() -> None:
     ("arguments", "exit_code", "said"),
     [
         (("create", "pages", "f"), 4, "table 'pages' exists already"),
-        (("create", "t", "f:version=3"), 2, "option 'version' is not one"),
-        (("create", "t", "f:name=g"), 2, "option 'name' is not one"),
+        (("create", "t", "f:version=3"), 2, "option 'version' does not exist"),
+        (("create", "t", "f:name=g"), 2, "option 'name' does not exist"),
         (("create", "t", "f:versions=many"), 2, "'many' is not a value of versions"),
         (("create", "t", "f:versions=0"), 2, "versions 0 is out of range"),
         (("create", "t", "f:versions"), 2, "'versions' is not OPTION=VALUE"),

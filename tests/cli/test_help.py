@@ -47,6 +47,10 @@ def test_the_line_in_the_help_of_links_is_the_commands_own(name: str) -> None:
         (("index", "build2"), "'build'"),
         (("pages", "example.com", "--limitt", "3"), "'--limit'"),
         (("links", "top", "--domainn", "x"), "'--domain'"),
+        (("tables", "--format", "jsn"), "'json'"),
+        (("export", "x", "--as", "wrc"), "'warc'"),
+        (("init", "--keys", "readablee"), "'readable'"),
+        (("completion", "bsh"), "'bash'"),
     ],
 )
 def test_a_typing_error_gets_a_suggestion(typed: tuple[str, ...], meant: str) -> None:

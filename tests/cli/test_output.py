@@ -65,13 +65,13 @@ def test_a_list_in_one_field(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_more_is_said_on_stderr(capsys: pytest.CaptureFixture[str]) -> None:
     print_items(ITEMS, COLUMNS, "jsonl", next_key="z")
-    assert capsys.readouterr().err == "there is more; go on with --start 'z'\n"
+    assert capsys.readouterr().err == "more results follow: continue with --start 'z'\n"
 
 
 def test_how_to_go_on_can_be_pasted_into_a_shell(capsys: pytest.CaptureFixture[str]) -> None:
     cursor = r"com.example/it's\x09$HOME"
     print_items(ITEMS, COLUMNS, "jsonl", next_key=cursor, go_on="--after")
-    said = capsys.readouterr().err.removeprefix("there is more; go on with ")
+    said = capsys.readouterr().err.removeprefix("more results follow: continue with ")
     assert shlex.split(said) == ["--after", cursor]
 
 

@@ -135,18 +135,28 @@ def test_what_is_not_there(run: Run) -> None:
     early = run("page", "example.com/about", "--as-of", "2020-01-01")
     assert "about by 2020-01-01T23:59:59Z' does not exist" in early.stderr
     assert early.exit_code == 3
-    assert "its first capture is of 2026-09-02T00:00:00Z" in early.stderr
+    assert "its first capture is from 2026-09-02T00:00:00Z" in early.stderr
     assert run("page", "mailto:me@example.com").exit_code == 2
     assert run("page", "example.com/about", "--as-of", "2026-02-30").exit_code == 2
 
 
 def test_commands_before_init_name_it(tmp_path: Path) -> None:
     location = str(tmp_path / "none")
-    for arguments in (["pages", "example.com"], ["load", "x.warc"], ["report", "largest"]):
+    for arguments in (["pages", "example.com"], ["links", "top"], ["report", "largest"]):
         answer = CliRunner().invoke(cli, [*arguments, "--store", location])
         assert answer.exit_code == 3
         assert f"there is no store at '{location}'" in answer.stderr
         assert "webtable init" in answer.stderr
+
+
+def test_a_load_without_any_file_creates_no_store(tmp_path: Path) -> None:
+    location = tmp_path / "none"
+    missing = [str(tmp_path / name) for name in ("one.warc", "two.warc")]
+    done = CliRunner().invoke(cli, ["load", *missing, "--store", str(location)])
+    assert done.exit_code == 3
+    assert f"file '{missing[0]}' does not exist" in done.stderr
+    assert f"no store was created at '{location}'" in done.stderr
+    assert not location.exists()
 
 
 def test_an_empty_answer_is_said(run: Run) -> None:
@@ -235,5 +245,5 @@ def test_reports(run: Run) -> None:
 def test_reports_say_what_they_cost(run: Run) -> None:
     answer = run("report", "largest", "--limit", "2", "--explain")
     assert "read from index webtable_size_idx: 3 entries" in answer.stderr
-    assert "there is more; go on with --after '" in answer.stderr
+    assert "more results follow: continue with --after '" in answer.stderr
     assert "every page was read" in run("report", "untitled").stderr

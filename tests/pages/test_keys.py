@@ -7,6 +7,7 @@ import itertools
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from publicsuffixlist import PublicSuffixList
 
 from tests.pages.hostile import hostile_urls
 from webtable.errors import InvalidRequest
@@ -20,7 +21,7 @@ from webtable.pages.keys import (
     key_form,
     key_scheme,
 )
-from webtable.pages.public_suffixes import Suffixes
+from webtable.pages.public_suffixes import Suffixes, newest_list
 from webtable.pages.urls import split_url, typed_url
 
 SUFFIXES = Suffixes("// a list of the tests' own\n// ===BEGIN ICANN DOMAINS===\ncom\nuk\nco.uk\n")
@@ -163,3 +164,10 @@ def test_schemes_by_name() -> None:
     assert key_scheme("salted", SUFFIXES).row_key("https://example.com/") == b"5a:com.example/"
     with pytest.raises(InvalidRequest, match="take readable or salted"):
         key_scheme("hashed", SUFFIXES)
+
+
+def test_the_rules_are_those_that_the_library_finds_by_itself() -> None:
+    text = newest_list()
+    ours, theirs = Suffixes(text)._list, PublicSuffixList(text.splitlines(), only_icann=True)
+    assert ours._publicsuffix == theirs._publicsuffix
+    assert ours._maxlabel == theirs._maxlabel

@@ -24,13 +24,17 @@ class Terminal:
     """Runs a program in a terminal of 24 lines. Ends it when its `with` block is left."""
 
     def __init__(
-        self, arguments: Sequence[str], env: Mapping[str, str], columns: int = 200
+        self,
+        arguments: Sequence[str],
+        env: Mapping[str, str],
+        columns: int = 200,
+        program: Path = WEBTABLE,
     ) -> None:
         self._main, child = pty.openpty()
         ioctl(child, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         # Keys such as Ctrl-C become signals only for the process that the terminal belongs to.
         self.process = subprocess.Popen(
-            ["setsid", "--ctty", str(WEBTABLE), *arguments],
+            ["setsid", "--ctty", str(program), *arguments],
             stdin=child,
             stdout=child,
             stderr=child,

@@ -66,6 +66,11 @@ _SECTIONS: dict[str, dict[str, tuple[str, str, str]]] = {
         ),
     },
     "Development": {
+        "completion": (
+            "completion",
+            "completion",
+            "Print the completion script of bash, zsh or fish.",
+        ),
         "tour": ("development.tour", "tour", "Show what the store can do, step by step."),
         "sample": ("development.sample", "sample", "Write a small, made-up crawl."),
         "hbase": ("development.local_hbase", "hbase", "Run a real HBase on this machine."),

@@ -55,7 +55,8 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Finds the command; the error for an unknown name suggests similar ones."""
         name = args[0]
-        if name not in self.entries and not name.startswith("-"):
+        is_unknown = name not in self.entries and not name.startswith("-")
+        if is_unknown and not ctx.resilient_parsing:
             raise NoSuchCommand(name, possibilities=self.entries, ctx=ctx)
         return super().resolve_command(ctx, args)
 

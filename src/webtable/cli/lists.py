@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypedDict, TypeVar
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 import click
 import msgspec
@@ -15,6 +16,9 @@ from webtable.pages.asking.results import QueryCost, Results
 from webtable.pages.page import Page
 from webtable.pages.times import second_of
 
+if TYPE_CHECKING:
+    from webtable.webtable import WebTable
+
 __all__ = [
     "DEFAULT_LIMIT",
     "Listing",
@@ -22,20 +26,22 @@ __all__ = [
     "domain_option",
     "list_options",
     "options_of",
+    "print_groups",
     "print_pages",
     "print_results",
+    "suggest_domain",
 ]
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 DEFAULT_LIMIT = 20
 PAGE_COLUMNS = (
-    Column("url", "URL"),
+    Column("url", "URL", "name"),
     Column("title", "TITLE"),
     Column("status", "STATUS", "status"),
-    Column("last_modified", "MODIFIED"),
-    Column("size", "SIZE", "size"),
-    Column("outlinks", "LINKS", "count"),
+    Column("last_modified", "MODIFIED", "when"),
+    Column("size", "SIZE", "size", spare=1),
+    Column("outlinks", "LINKS", "count", spare=2),
     Column("inlinks", "INLINKS", "count"),
 )
 PAGE_KEYS = (
@@ -50,7 +56,6 @@ PAGE_KEYS = (
     "outlinks",
     "inlinks",
 )
-_LONGEST_TEXT = 50
 
 
 class Listing(TypedDict):
@@ -92,13 +97,17 @@ def _plain(value: Any) -> dict[str, Any]:
 def list_options(function: _Command) -> _Command:
     """Gives a command `--limit`, `--all`, `--after` and `--explain`."""
     for option in (
-        click.option("--explain", is_flag=True, help="Print what the query has cost."),
         click.option(
-            "--after", metavar="CURSOR", help="Continue a list behind the cursor that it printed."
+            "--explain",
+            is_flag=True,
+            help="Print which index was read, and how many entries and pages.",
         ),
         click.option(
-            "--all", "everything", is_flag=True, help="Print all results, as they are read."
+            "--after",
+            metavar="CURSOR",
+            help="Continue a list: the cursor that its last page printed.",
         ),
+        click.option("--all", "everything", is_flag=True, help="Print all results."),
         click.option(
             "--limit",
             metavar="N",
@@ -138,15 +147,15 @@ def options_of(listing: Listing) -> ListOptions:
     return {"limit": limit, "cursor": listing["after"]}
 
 
-def print_pages(results: Results[Page], form: Format, listing: Listing) -> None:
-    """Prints a list of pages."""
+def print_pages(results: Results[Page], form: Format, listing: Listing) -> bool:
+    """Prints a list of pages; returns whether there was one."""
     keys = tuple(column.key for column in PAGE_COLUMNS) if form == "table" else PAGE_KEYS
     columns = PAGE_COLUMNS if form == "table" else tuple(Column(key, key) for key in PAGE_KEYS)
 
     def items(pages: Iterable[Page]) -> Iterable[Item]:
         return ({key: getattr(page, key) for key in keys} for page in pages)
 
-    _print(results, items, columns, form, listing)
+    return _print(results, items, columns, form, listing)
 
 
 def print_results(
@@ -163,7 +172,7 @@ def print_results(
     """
     if form == "table":
         shown = columns
-        item_of = item_of or (lambda each: {key: getattr(each, key) for key, _, _ in columns})
+        item_of = item_of or (lambda each: {key: getattr(each, key) for key, *_ in columns})
     else:
         item_of = item_of or _plain
         first = next(iter(results.page().items), None)
@@ -179,20 +188,32 @@ def print_results(
     _print(results, items, shown, form, listing)
 
 
+def print_groups(
+    results: Results[Any],
+    columns: Sequence[Column],
+    listing: Listing,
+    rows_of: Callable[[Any], Iterable[Item]],
+) -> None:
+    """Prints a table in which a result takes several lines."""
+
+    def items(found: Iterable[Any]) -> Iterable[Item]:
+        return itertools.chain.from_iterable(map(rows_of, found))
+
+    _print(results, items, columns, "table", listing)
+
+
 def _print(
     results: Results[Any],
     items: Callable[[Iterable[Any]], Iterable[Item]],
     columns: Sequence[Column],
     form: Format,
     listing: Listing,
-) -> None:
-    if form == "table":
-        prepare = items
-        items = lambda found: (_short(item) for item in prepare(found))  # noqa: E731
+) -> bool:
     if listing["everything"]:
         # Read as it is printed: the list may be longer than memory.
-        print_items(items(results), columns, form, more=lambda: results.about)
-        is_empty = False
+        counted = _Counted(results)
+        print_items(items(counted), columns, form, more=lambda: results.about)
+        is_empty = not counted.has_any
     else:
         page = results.page()
         is_empty = not page.items
@@ -207,6 +228,28 @@ def _print(
     _explain(results.explain, listing["explain"])
     if is_empty:
         talk("nothing found" if listing["after"] is None else "nothing follows this cursor")
+    return not is_empty
+
+
+class _Counted:
+    """Results that note whether there was one."""
+
+    def __init__(self, results: Iterable[Any]) -> None:
+        self._results = results
+        self.has_any = False
+
+    def __iter__(self) -> Iterator[Any]:
+        for each in self._results:
+            self.has_any = True
+            yield each
+
+
+def suggest_domain(web: WebTable, domain: str) -> bool:
+    """Prints domains that may be meant, where a list of a domain is empty; says whether it did."""
+    near = web.links.near_domains(domain) if domain else []
+    if near:
+        talk(f"no page of '{domain}' is stored; did you mean {' or '.join(near)}?")
+    return bool(near)
 
 
 def _explain(cost: QueryCost, is_wanted: bool) -> None:
@@ -229,13 +272,3 @@ def _joined(value: Any) -> Any:
     """Returns a chain of URLs as one cell of CSV, with arrows; other values as they are."""
     is_chain = isinstance(value, list) and all(isinstance(each, str) for each in value)
     return " -> ".join(value) if is_chain else value
-
-
-def _short(item: Item) -> Item:
-    """Cuts long texts of a table, but no URLs."""
-    return {
-        key: value[: _LONGEST_TEXT - 1] + "…"
-        if isinstance(value, str) and "://" not in value and len(value) > _LONGEST_TEXT
-        else value
-        for key, value in item.items()
-    }

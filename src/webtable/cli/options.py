@@ -22,6 +22,7 @@ __all__ = [
     "ROW_KEY",
     "Format",
     "RowKey",
+    "SuggestingChoice",
     "complete_files",
     "format_option",
     "go_on_with",
@@ -49,6 +50,18 @@ Format: TypeAlias = Literal["table", "json", "jsonl", "csv"]
 FORMATS: tuple[Format, ...] = ("table", "json", "jsonl", "csv")
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+class SuggestingChoice(click.Choice[str]):
+    """A choice whose error suggests the value that may be meant."""
+
+    def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
+        """Returns the message for a value that is none of the choices."""
+        import difflib
+
+        message = super().get_invalid_choice_message(value, ctx)
+        near = difflib.get_close_matches(str(value), self.choices, n=1)
+        return f"{message} Did you mean '{near[0]}'?" if near else message
 
 
 def _message_options(function: _Command) -> _Command:
@@ -136,7 +149,7 @@ def format_option(function: _Command) -> _Command:
     return click.option(
         "--format",
         "form",
-        type=click.Choice(FORMATS),
+        type=SuggestingChoice(FORMATS),
         default="table",
         show_default=True,
         callback=_remember,
@@ -159,7 +172,7 @@ def limit_option(function: _Command) -> _Command:
         metavar="N",
         type=click.IntRange(min=1),
         show_default="all",
-        help="Print at most N.",
+        help="Print at most N results.",
     )(function)
 
 

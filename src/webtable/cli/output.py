@@ -1,7 +1,7 @@
-"""How a command prints its answer: as a table for people, as json, jsonl or csv for programs.
+"""How a command prints its results: as a table for people, as json, jsonl or csv for programs.
 
-An answer is a list of items, each a mapping of the same keys. `json` is one object that also
-says where to go on; `jsonl` and `csv` are the items only. Bytes appear as HBase shows them.
+Results are a list of items, each a mapping of the same keys. `json` is one object that also has
+the cursor of the next page; `jsonl` and `csv` are the items only. Bytes appear as HBase shows them.
 `webtable.cli.safe_text` makes tables and messages safe for terminals; cells of `csv` are made safe
 for spreadsheets here.
 """
@@ -21,7 +21,7 @@ import click
 
 from webtable.cli.options import Format, is_raw
 from webtable.cli.safe_text import show_json, show_text
-from webtable.cli.table_width import cut_text, fit_widths, text_width
+from webtable.cli.table_width import cut_end, cut_middle, fit_widths, text_width
 
 __all__ = [
     "Column",
@@ -41,11 +41,17 @@ T = TypeVar("T")
 
 
 class Column(NamedTuple):
-    """One key of the items: its heading in a table, and what kind of thing it is."""
+    """One key of the items: its heading in a table, and what kind of value it is.
+
+    On a terminal that is too narrow a text is cut at its end, a `name` (a URL, a row key, a table)
+    in its middle, and a `when` (a time as text) after its day. `time` is in milliseconds.
+    """
 
     key: str
     title: str
-    kind: Literal["text", "count", "size", "share", "time", "status"] = "text"
+    kind: Literal["text", "name", "when", "count", "size", "share", "time", "status"] = "text"
+    spare: int = 0
+    """Where a terminal is too narrow, the column with the highest number is left out first."""
 
 
 def print_items(
@@ -96,6 +102,8 @@ def print_item(item: Item, form: Format, *, shown: Item | None = None) -> None:
         width = max(map(len, flat))
         for key, value in flat.items():
             text = _cell(value, "count" if isinstance(value, int) else "text") or "-"
+            if key == "status" and (color := _STATUS_COLORS.get(text[:1])):
+                text = click.style(text, fg=color)
             click.echo(f"{click.style(key.ljust(width), bold=True)}  {text}")
         return
     print_items([flat], tuple(Column(key, key) for key in flat), form)
@@ -120,9 +128,9 @@ def talk(message: str) -> None:
 
 
 def more_follows(option: str, next_key: str) -> None:
-    """Says how to go on behind an answer, in a form that can be pasted into a shell."""
+    """Prints the option that continues a list, in a form that can be pasted into a shell."""
     quoted = next_key.replace("'", "'\\''")
-    talk(f"there is more; go on with {option} '{quoted}'")
+    talk(f"more results follow: continue with {option} '{quoted}'")
 
 
 def show_bytes(value: bytes) -> str:
@@ -203,26 +211,42 @@ def _print_object(
 def _print_table(items: Iterator[Item], columns: Sequence[Column]) -> None:
     titles = [column.title for column in columns]
     first = [_cells(item, columns) for item in itertools.islice(items, _MEASURED_ROWS)]
-    widths = [max(map(text_width, texts)) for texts in zip(titles, *first, strict=True)]
-    if sys.stdout.isatty():
-        widths = fit_widths(widths, columns, shutil.get_terminal_size().columns)
-    click.secho(_line(titles, widths, columns), bold=True)
+    widths: list[int | None] = [
+        max(map(text_width, texts)) for texts in zip(titles, *first, strict=True)
+    ]
+    is_cut = sys.stdout.isatty()
+    if is_cut:
+        width = shutil.get_terminal_size().columns
+        widths = fit_widths([each or 0 for each in widths], columns, width)
+    click.secho(_line(titles, widths, columns, is_cut=is_cut, is_heading=True), bold=True)
     rest = (_cells(item, columns) for item in items)
     for cells in itertools.chain(first, rest):
-        click.echo(_line(cells, widths, columns))
+        click.echo(_line(cells, widths, columns, is_cut=is_cut))
+    if None in widths:
+        left_out = [title for title, each in zip(titles, widths, strict=True) if each is None]
+        talk(f"not shown, because the terminal is narrow: {', '.join(left_out)}")
 
 
 def _cells(item: Item, columns: Sequence[Column]) -> list[str]:
     return [_cell(item[column.key], column.kind) for column in columns]
 
 
-def _line(cells: Sequence[str], widths: Sequence[int], columns: Sequence[Column]) -> str:
+def _line(
+    cells: Sequence[str],
+    widths: Sequence[int | None],
+    columns: Sequence[Column],
+    *,
+    is_cut: bool,
+    is_heading: bool = False,
+) -> str:
     texts = []
-    for text, width, column in zip(cells, widths, columns, strict=True):
-        shown = cut_text(text, width) if sys.stdout.isatty() else text
+    for text, width, (_, _, kind, _) in zip(cells, widths, columns, strict=True):
+        if width is None:
+            continue
+        shown = _CUT.get(kind, cut_end)(text, width) if is_cut else text
         blanks = " " * (width - text_width(shown))
-        padded = shown + blanks if column.kind in ("text", "time") else blanks + shown
-        color = _STATUS_COLORS.get(shown[:1]) if column.kind == "status" else None
+        padded = shown + blanks if kind in ("text", "name", "when", "time") else blanks + shown
+        color = _STATUS_COLORS.get(shown[:1]) if kind == "status" and not is_heading else None
         texts.append(click.style(padded, fg=color) if color else padded)
     return "  ".join(texts).rstrip()
 
@@ -235,6 +259,12 @@ def _cell(value: object, kind: str) -> str:
     if isinstance(value, int | float) and kind != "text":
         return _SHOW[kind](value)
     return show_text(_text(value))
+
+
+_CUT: Mapping[str, Callable[[str, int], str]] = {
+    "name": cut_middle,
+    "when": lambda text, width: text[:width],
+}
 
 
 def _show_time(milliseconds: float) -> str:

@@ -66,7 +66,7 @@ class Report(msgspec.Struct):
         pending: rows whose old entries were still to be removed.
         leftovers: entries of no row, and marks of no group, old enough to go.
         young: such that may belong to a writer under way.
-        repaired: whether what is counted here was mended, as far as it can be.
+        is_repaired: whether what is counted here was repaired, as far as possible.
     """
 
     rows: int = 0
@@ -77,7 +77,7 @@ class Report(msgspec.Struct):
     pending: int = 0
     leftovers: int = 0
     young: int = 0
-    repaired: bool = False
+    is_repaired: bool = False
 
     def add_missing(self, missing: Missing) -> None:
         """Notes an entry that should be there."""
@@ -139,7 +139,7 @@ def verify(table: IndexedTable, *, names: Sequence[str] = (), repair: bool = Fal
         names: the indexes to look at; all that are ready if none is named.
         repair: put what is missing, and remove what is left over and older than ten minutes.
     """
-    report = Report(repaired=repair)
+    report = Report(is_repaired=repair)
     indexes = [table.index(name) for name in names or table.indexes]
     indexes = [index for index in indexes if table.state(index.name) == "ready"]
     doing = "repairing" if repair else "verifying"

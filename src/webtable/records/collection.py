@@ -273,7 +273,7 @@ class Collection(Generic[R]):
     def verify(self, *, repair: bool = False) -> maintenance.Report:
         """Compares the indexes with the records, while others write; see `upkeep.verify`."""
         if self._indexed is None:
-            return maintenance.Report(repaired=repair)
+            return maintenance.Report(is_repaired=repair)
         return maintenance.verify(self._indexed, repair=repair)
 
     def _index(self, name: str) -> tuple[FieldIndex, IndexedTable]:

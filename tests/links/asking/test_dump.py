@@ -123,7 +123,7 @@ def test_a_dump_of_some_rows_is_laid_out_for_them(store: str) -> None:
         "t:1:com.c/page1             1\n"
     )
     behind = _sealed("dump", "t:fffffffe:com.c/page1\t")
-    assert f"there is more; go on with --after '{behind}'" in answer.stderr
+    assert f"more results follow: continue with --after '{behind}'" in answer.stderr
 
 
 def test_every_page_and_every_link_is_in_the_table(web: LinkIndex) -> None:

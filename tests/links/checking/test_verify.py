@@ -226,17 +226,17 @@ def test_a_whole_index_differs_in_nothing(
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_damage_is_found_and_mended(index: LinkIndex, damage: Damage) -> None:
+def test_damage_is_found_and_repaired(index: LinkIndex, damage: Damage) -> None:
     damage(index)
-    _found_and_mended(index)
+    _found_and_repaired(index)
 
 
-def _found_and_mended(index: LinkIndex) -> None:
+def _found_and_repaired(index: LinkIndex) -> None:
     report = verify_links(index)
     assert not report.is_clean, report
-    mended = verify_links(index, repair=True)
-    assert mended.is_clean, mended
-    assert mended.differences == 0
+    repaired = verify_links(index, repair=True)
+    assert repaired.is_clean, repaired
+    assert repaired.differences == 0
     again = verify_links(index)
     assert again.is_clean, again
     assert (again.differences, again.under_way) == (0, 0)
@@ -261,7 +261,7 @@ def test_a_sample_of_all_pages_finds_and_mends_it_too(index: LinkIndex, damage: 
     assert is_out_of_reach or verify_links(index).is_clean
 
 
-def test_all_of_it_at_once_is_mended(index: LinkIndex) -> None:
+def test_all_of_it_at_once_is_repaired(index: LinkIndex) -> None:
     for damage in DAMAGES:
         damage(index)
     report = verify_links(index)
@@ -273,7 +273,7 @@ def test_all_of_it_at_once_is_mended(index: LinkIndex) -> None:
 
 def test_an_empty_index_is_filled(index: LinkIndex) -> None:
     index.store.truncate_table(schema.INDEX_TABLE)
-    _found_and_mended(index)
+    _found_and_repaired(index)
 
 
 def test_work_that_is_left_is_no_difference(index: LinkIndex) -> None:
@@ -345,7 +345,7 @@ def test_the_command(copied: str) -> None:
     shown = CliRunner().invoke(cli, ["verify", "--store", copied])
     assert "is not there" in shown.stderr
     code, item, _ = run("--repair")
-    assert (code, item["links_mended"]) == (0, 1)
+    assert (code, item["links_repaired"]) == (0, 1)
     assert run()[0] == 0
     code, item, _ = run("--sample", "3")
     assert (code, item["pages"]) == (0, 3)

@@ -95,7 +95,7 @@ def test_json_lines_of_a_question(store: str, tmp_path: Path) -> None:
     ]
     assert all(len(item["html"]) > 1_000 for item in items)
     unknown = run(*arguments, stdin="example.com/unknown\n")
-    assert "1 of the URLs are no pages of the store" in unknown.stderr
+    assert "1 of the listed URLs are not stored" in unknown.stderr
 
 
 def test_lines_for_indexes_of_archives(store: str, tmp_path: Path) -> None:

@@ -156,7 +156,7 @@ def test_a_table_that_is_not_there_is_a_difference(store: Path, table: str) -> N
     assert table.replace("_work", "") in missing.stderr
     repaired = run("verify", "--repair", "--store", str(store))
     assert repaired.exit_code == 0, repaired.stderr
-    assert "mended: " in repaired.stderr
+    assert "repaired: " in repaired.stderr
     assert run("verify", "--store", str(store)).exit_code == 0
 
 

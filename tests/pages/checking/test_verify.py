@@ -47,7 +47,7 @@ def test_a_store_as_it_was_written_is_clean(location: str) -> None:
     assert (found["leftovers"], found["pending"], found["examples"]) == (0, 0, [])
 
 
-def test_metadata_that_differs_from_the_captures_is_mended(location: str) -> None:
+def test_metadata_that_differs_from_the_captures_is_repaired(location: str) -> None:
     with webtable.open(location) as store:
         at = PAGES[1].note.time * 1000
         store.table("webtable").put(
@@ -86,7 +86,7 @@ def test_damage_is_reported_and_left_alone(location: str) -> None:
     assert result.exit_code == 6
     example = json.loads(result.stdout)["examples"][0]
     assert example["what"].startswith("damaged: ")
-    assert not example["mended"]
+    assert not example["repaired"]
 
 
 def test_an_index_is_built_anew(location: str) -> None:

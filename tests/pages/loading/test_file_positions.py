@@ -100,7 +100,7 @@ def test_a_load_goes_on_where_it_was_stopped(store: PageTable, tmp_path: Path, k
 
 
 @pytest.mark.parametrize("kind", PACKINGS)
-def test_a_file_that_was_mended_in_front_of_the_position_is_read_again(
+def test_a_file_that_was_repaired_in_front_of_the_position_is_read_again(
     store: PageTable, tmp_path: Path, kind: str
 ) -> None:
     whole = PACKINGS[kind]()

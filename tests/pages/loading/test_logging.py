@@ -105,7 +105,7 @@ def test_verifying_and_repairing(
     pages.rows.table.put(row.key, {b"metadata:status_code": b"500"}, timestamp=at)
     caplog.clear()
     report = verify_pages(pages, repair=True)
-    assert report.mended == 1
+    assert report.repaired == 1
     place = f"store '{pages.store.location}': "
     first, second, third = (each.removeprefix(place) for each in logged(caplog, "INFO"))
     assert first == "repairing its pages"

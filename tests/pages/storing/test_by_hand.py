@@ -102,7 +102,7 @@ CASES = [
 
 
 @pytest.mark.parametrize("what", CASES, ids=lambda what: f"{what[0]} and {len(what) - 1} more")
-def test_what_repair_calls_mended_is_right_afterwards(location: str, what: list[str]) -> None:
+def test_what_repair_calls_repaired_is_right_afterwards(location: str, what: list[str]) -> None:
     with webtable.open(location) as store:
         entry = next(iter(store.table("webtable_url_idx").scan())).key.decode()
     script = "\n".join(BY_HAND[each].replace("{entry}", entry) for each in what)

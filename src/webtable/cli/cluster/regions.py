@@ -22,18 +22,18 @@ from webtable.errors import NotFound
 __all__ = ["region", "regions"]
 
 FEW_COLUMNS = (
-    Column("table", "TABLE"),
-    Column("name", "REGION"),
-    Column("start", "START"),
-    Column("stop", "STOP"),
-    Column("server", "SERVER"),
+    Column("table", "TABLE", "name"),
+    Column("name", "REGION", "name"),
+    Column("start", "START", "name"),
+    Column("stop", "STOP", "name"),
+    Column("server", "SERVER", "name"),
     Column("state", "STATE"),
     Column("size_bytes", "SIZE", "size"),
-    Column("memory_bytes", "MEMORY", "size"),
-    Column("store_files", "FILES", "count"),
-    Column("reads", "READS", "count"),
-    Column("writes", "WRITES", "count"),
-    Column("locality", "LOCAL", "share"),
+    Column("memory_bytes", "MEMORY", "size", spare=3),
+    Column("store_files", "FILES", "count", spare=4),
+    Column("reads", "READS", "count", spare=2),
+    Column("writes", "WRITES", "count", spare=1),
+    Column("locality", "LOCAL", "share", spare=5),
 )
 # A table for people has to fit a wide screen; programs get everything.
 ALL_COLUMNS = (

@@ -18,16 +18,16 @@ from webtable.cli.output import Column, page_of, print_items, talk
 __all__ = ["balancer", "cluster", "servers"]
 
 FEW_COLUMNS = (
-    Column("name", "SERVER"),
+    Column("name", "SERVER", "name"),
     Column("regions", "REGIONS", "count"),
     Column("requests_per_second", "REQUESTS/S", "count"),
-    Column("reads", "READS", "count"),
-    Column("writes", "WRITES", "count"),
-    Column("heap_used_bytes", "HEAP", "size"),
-    Column("heap_max_bytes", "OF", "size"),
+    Column("reads", "READS", "count", spare=1),
+    Column("writes", "WRITES", "count", spare=2),
+    Column("heap_used_bytes", "HEAP", "size", spare=3),
+    Column("heap_max_bytes", "OF", "size", spare=4),
     Column("memory_bytes", "MEMORY", "size"),
     Column("size_bytes", "DISK", "size"),
-    Column("started_ms", "STARTED", "time"),
+    Column("started_ms", "STARTED", "time", spare=5),
 )
 ALL_COLUMNS = (
     *FEW_COLUMNS,
@@ -52,8 +52,8 @@ BALANCED_COLUMNS = (
 def servers(location: str, form: Format, limit: int | None, start: str) -> None:
     """List the servers that are alive, with their load as they last reported it.
 
-    Master, dead servers, regions in transition and the balancer are told on stderr; `webtable
-    cluster` has them for programs.
+    The master, dead servers, regions in transition and the balancer are printed to stderr;
+    `webtable cluster` prints them for programs.
     """
     with open_for_reading(location) as store:
         report = store.admin.report()
@@ -71,8 +71,8 @@ def servers(location: str, form: Format, limit: int | None, start: str) -> None:
 
 CLUSTER_COLUMNS = (
     Column("version", "VERSION"),
-    Column("cluster_id", "CLUSTER"),
-    Column("master", "MASTER"),
+    Column("cluster_id", "CLUSTER", spare=1),
+    Column("master", "MASTER", "name"),
     Column("backup_masters", "STANDING BY"),
     Column("servers", "SERVERS", "count"),
     Column("dead_servers", "DEAD"),
@@ -101,7 +101,7 @@ def cluster(location: str, form: Format) -> None:
 @click.group(short_help="Switch the balancer of a cluster on or off.")
 @group_store_option
 def balancer() -> None:
-    """Let the cluster spread its regions over its servers by itself, or not."""
+    """Switch the balancer on or off: it spreads the regions over the servers."""
 
 
 @balancer.command(short_help="Switch the balancer on.")

@@ -41,7 +41,7 @@ def snapshot() -> None:
 @click.argument("table")
 @store_option
 def take(name: str, table: str, location: str) -> None:
-    """Keep TABLE as it is now under NAME; it takes next to no room at first."""
+    """Keep TABLE as it is now under NAME; it needs almost no space at first."""
     with open_for_writing(location) as store:
         store.admin.take_snapshot(name, table)
     talk(f"took snapshot '{name}' of table '{table}'")

@@ -14,7 +14,14 @@ from typing import Any, TypeVar, get_args
 import click
 import msgspec
 
-from webtable.cli.options import Format, format_option, group_store_option, idle_store_option
+from webtable.cli.options import (
+    Format,
+    SuggestingChoice,
+    complete_files,
+    format_option,
+    group_store_option,
+    idle_store_option,
+)
 from webtable.cli.output import Column, json_text, print_items, talk
 from webtable.errors import ServerUnavailable, door
 from webtable.local.hbase import LocalHBase
@@ -43,6 +50,7 @@ def _cluster_options(function: _Command) -> _Command:
         "--dir",
         "folder",
         metavar="DIR",
+        shell_complete=complete_files,
         default=_default_folder,
         show_default="~/.local/share/webtable/hbase",
         envvar="WEBTABLE_HBASE_DIR",
@@ -64,15 +72,20 @@ def hbase() -> None:
 
 @hbase.command(short_help="Start the cluster and print its location.")
 @_cluster_options
-@click.option("--region-servers", metavar="N", type=click.IntRange(min=1), help="[default: 1]")
+@click.option(
+    "--region-servers",
+    metavar="N",
+    type=click.IntRange(min=1),
+    help="The number of region servers.  [default: 1]",
+)
 @click.option(
     "--profile",
-    type=click.Choice(get_args(ProfileName)),
+    type=SuggestingChoice(get_args(ProfileName)),
     help="How much memory and compiling the processes get.  [default: normal]",
 )
 @click.option(
     "--storage",
-    type=click.Choice(get_args(Storage)),
+    type=SuggestingChoice(get_args(Storage)),
     help="Keep the files in HDFS, or in plain local files.  [default: hdfs]",
 )
 @click.option(

@@ -20,19 +20,28 @@ _FIRST_YEAR = 1992
 
 @click.command(short_help="Write a small, made-up crawl.")
 @click.argument("out", type=click.Path(path_type=Path))
-@click.option("--pages", type=click.IntRange(1), default=500, show_default=True, metavar="N")
-@click.option("--seed", type=int, default=0, show_default=True, help="Another one, another crawl.")
+@click.option(
+    "--pages",
+    type=click.IntRange(1),
+    default=500,
+    show_default=True,
+    metavar="N",
+    help="The number of pages.",
+)
+@click.option(
+    "--seed", type=int, default=0, show_default=True, help="Another seed gives another crawl."
+)
 @click.option(
     "--until",
     type=click.DateTime(["%Y-%m-%d"]),
     help="The day after the newest of its three crawls.  [default: today]",
 )
-@click.option("--overwrite", is_flag=True, help="Write over a file that is there.")
+@click.option("--overwrite", is_flag=True, help="Replace a file of that name.")
 @idle_store_option
 def sample(out: Path, pages: int, seed: int, until: datetime | None, *, overwrite: bool) -> None:
-    """Write a made-up crawl of N pages to the file OUT, as WARC packed by gzip.
+    """Write a made-up crawl of N pages to the file OUT, a WARC file compressed with gzip.
 
-    No store is touched; `webtable load` puts it into one.
+    `webtable load OUT` loads it into a store.
 
     It has several domains, three crawls of each page, errors, redirects, the same page twice,
     many charsets. The same N, seed and day give the same bytes.
@@ -40,9 +49,9 @@ def sample(out: Path, pages: int, seed: int, until: datetime | None, *, overwrit
     day = (until or datetime.now(UTC)).date()
     if day.year < _FIRST_YEAR:
         raise InvalidRequest(
-            f"--until {day} is before there was a web", hint="give a day such as 2026-09-01"
+            f"--until {day} is before the first web page", hint="give a day such as 2026-09-01"
         )
-    remedy = "add --overwrite to write over it"
+    remedy = "add --overwrite to replace it"
     with new_file(str(out), overwrite=overwrite, remedy=remedy) as file:
         count = write_sample(file, pages, seed, day)
     talk(f"{out}: {count:,} captures of {pages:,} pages")

@@ -18,6 +18,7 @@ from rich.text import Text
 import webtable
 from webtable import CellType, CheckResult, Row, TableSchema
 from webtable.cli.development.tour_steps import STEPS, TABLE, StepResult, create
+from webtable.cli.options import complete_files
 from webtable.cli.output import show_bytes
 from webtable.errors import TableExists
 from webtable.temporary_folders import scratch_folder
@@ -34,6 +35,7 @@ WIDTH = 100
     metavar="LOCATION",
     envvar="WEBTABLE_STORE",
     show_envvar=True,
+    shell_complete=complete_files,
     help="A directory, hbase://HOST or hbase+masters://HOST.  [default: one that is removed again]",
 )
 def tour(location: str | None) -> None:
@@ -41,7 +43,8 @@ def tour(location: str | None) -> None:
 
     It works in the table webtable_tour, which it makes and drops again.
     """
-    console = Console(highlight=False)
+    is_plain = click.get_current_context().color is False or None
+    console = Console(highlight=False, no_color=is_plain)
     console.width = min(console.width, WIDTH)
     with (
         # Stays empty when the tour goes to a store of the user's.

@@ -22,7 +22,7 @@ __all__ = ["drain", "rebuild"]
     metavar="DIR",
     type=click.Path(exists=True, file_okay=False, writable=True),
     show_default="the system's",
-    help="Where links are sorted: about 200 bytes a link are needed there.",
+    help="The directory for temporary files: about 200 bytes for each link.",
 )
 def rebuild(location: str, form: Format, temp_dir: str | None) -> None:
     """Empty the link index and write it again from the stored pages, in bounded memory.

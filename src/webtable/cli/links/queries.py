@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack
 
 import click
 
@@ -19,42 +19,49 @@ from webtable.cli.lists import (
 from webtable.cli.options import Format, format_option, store_option
 from webtable.cli.output import Column, more_follows, talk
 from webtable.cli.safe_text import show_text
-from webtable.links.asking.dump import Line, layout
 from webtable.links.asking.queries import ANCHOR_SOURCES
 from webtable.links.asking.wide_rows import Kind
 
+if TYPE_CHECKING:
+    from webtable.links.asking.dump import Line
+
 __all__ = ["anchors", "changes", "domains", "dump_", "in_", "out", "top"]
 
-RANK_COLUMNS = (Column("url", "URL"), Column("inlinks", "INLINKS", "count"))
+RANK_COLUMNS = (Column("url", "URL", "name"), Column("inlinks", "INLINKS", "count"))
 DOMAIN_COLUMNS = (Column("domain", "DOMAIN"), Column("pages", "PAGES", "count"))
 ANCHOR_COLUMNS = (Column("anchor", "ANCHOR"), Column("pages", "PAGES", "count"))
 IN_COLUMNS = (
-    Column("source", "SOURCE"),
+    Column("source", "SOURCE", "name"),
     Column("anchor", "ANCHOR"),
-    Column("rel", "REL"),
-    Column("internal", "INTERNAL"),
-    Column("first_seen", "FIRST SEEN"),
-    Column("last_seen", "LAST SEEN"),
+    Column("rel", "REL", spare=2),
+    Column("internal", "INTERNAL", spare=1),
+    Column("first_seen", "FIRST SEEN", "when"),
+    Column("last_seen", "LAST SEEN", "when"),
 )
 OUT_COLUMNS = (
-    Column("target", "TARGET"),
+    Column("target", "TARGET", "name"),
     Column("anchor", "ANCHOR"),
-    Column("rel", "REL"),
-    Column("internal", "INTERNAL"),
+    Column("rel", "REL", spare=2),
+    Column("internal", "INTERNAL", spare=1),
     Column("status", "STATUS", "status"),
 )
 CHANGE_COLUMNS = (
     Column("change", "CHANGE"),
-    Column("source", "SOURCE"),
-    Column("target", "TARGET"),
+    Column("source", "SOURCE", "name"),
+    Column("target", "TARGET", "name"),
     Column("anchor", "ANCHOR"),
     Column("was", "WAS"),
-    Column("internal", "INTERNAL"),
-    Column("at", "AT"),
+    Column("internal", "INTERNAL", spare=1),
+    Column("at", "AT", "when"),
 )
 DUMP_COLUMNS = tuple(Column(key, key) for key in ("row", "family", "qualifier", "value"))
 
-as_of_option = click.option("--as-of", metavar="DATE", type=Moment(), help="As it was then.")
+as_of_option = click.option(
+    "--as-of",
+    metavar="DATE",
+    type=Moment(),
+    help="Show the links as they were at this day or time (UTC).",
+)
 
 
 @click.command(short_help="List the pages with the most inlinks.")
@@ -62,7 +69,7 @@ as_of_option = click.option("--as-of", metavar="DATE", type=Moment(), help="As i
 @format_option
 @list_options
 @kind_options
-@domain_option("Only pages of it, or of a host.")
+@domain_option("Only pages of this domain or host.")
 def top(
     location: str, form: Format, *, kind: Kind, domain: str, **listing: Unpack[Listing]
 ) -> None:
@@ -78,7 +85,7 @@ def top(
 @format_option
 @list_options
 @kind_options
-@domain_option("Only links from pages of it.")
+@domain_option("Only links from pages of this domain.")
 @as_of_option
 def in_(
     url: str,
@@ -92,8 +99,8 @@ def in_(
 ) -> None:
     """List the links to the page at URL, sorted by source, with their anchor texts.
 
-    Several links of one source are several items; they count as one inlink. first_seen and
-    last_seen are the first and the last stored capture of the source with such a link.
+    Several links on one source page are several items, but count as one inlink. first_seen and
+    last_seen are the times of the first and the last stored capture of the source with this link.
     """
     with open_links(location) as web:
         found = web.links.to(url, as_of=as_of, kind=kind, domain=domain, **options_of(listing))
@@ -107,7 +114,7 @@ def in_(
 @format_option
 @list_options
 @kind_options
-@domain_option("Only links to pages of it.")
+@domain_option("Only links to pages of this domain.")
 @as_of_option
 def out(
     url: str,
@@ -119,7 +126,7 @@ def out(
     as_of: int | None,
     **listing: Unpack[Listing],
 ) -> None:
-    """List the links on the page at URL, in its order, with the status of each target."""
+    """List the links on the page at URL, in page order, with the status of each target."""
     with open_links(location) as web:
         found = web.links.on(url, as_of=as_of, kind=kind, domain=domain, **options_of(listing))
         show = print_results if as_of is None else print_past
@@ -150,6 +157,7 @@ def domains(location: str, form: Format, **listing: Unpack[Listing]) -> None:
     show_default=True,
     help="Count the anchor texts of the first N linking pages; 0 counts all.",
 )
+@domain_option("Only links from pages of this domain.")
 def anchors(
     url: str,
     location: str,
@@ -157,11 +165,14 @@ def anchors(
     *,
     kind: Kind,
     sources: int,
+    domain: str,
     **listing: Unpack[Listing],
 ) -> None:
     """List the anchor texts of the links to URL, the most frequent first."""
     with open_links(location) as web:
-        found = web.links.anchors(url, kind=kind, sources=sources, **options_of(listing))
+        found = web.links.anchors(
+            url, kind=kind, sources=sources, domain=domain, **options_of(listing)
+        )
         print_results(found, ANCHOR_COLUMNS, form, listing)
     if not found.about["of_all_sources"]:
         talk(
@@ -181,9 +192,15 @@ def anchors(
     metavar="DATE",
     type=Moment(),
     required=True,
-    help="Links since then: a day counts from its end.",
+    help="Changes after this time; a day counts from its end.",
 )
-@click.option("--until", metavar="DATE", type=Moment(), help="Links until then.  [default: now]")
+@click.option(
+    "--until",
+    metavar="DATE",
+    type=Moment(),
+    help="Changes up to this time; a day counts to its end.  [default: now]",
+)
+@domain_option("Only links from pages of this domain.")
 def changes(
     name: str,
     location: str,
@@ -192,14 +209,17 @@ def changes(
     kind: Kind,
     since: int,
     until: int | None,
+    domain: str,
     **listing: Unpack[Listing],
 ) -> None:
     """List the links to a page or a domain that were gained, lost, or got another anchor text.
 
-    A name without a slash is a domain. A page that had no capture by then counts as without links.
+    A name without a slash is a domain. A page without a capture at --since had no links then.
     """
     with open_links(location) as web:
-        found = web.links.changes(name, since, until, kind=kind, **options_of(listing))
+        found = web.links.changes(
+            name, since, until, kind=kind, domain=domain, **options_of(listing)
+        )
         print_past(found, CHANGE_COLUMNS, form, listing)
 
 
@@ -210,8 +230,9 @@ def changes(
 def dump_(location: str, form: Format, **listing: Unpack[Listing]) -> None:
     """Print the link index as one table of rows, families, qualifiers and values.
 
-    d: rows are domains with their pages, p: rows pages with the links to them and on them, and
-    t: rows all pages, the most linked first. Without --limit all of it is printed.
+    Rows that begin with d: are domains with their pages, those with p: are pages with the links to
+    them and on them, and those with t: list all pages, the most linked first. Without --limit the
+    whole link index is printed.
     """
     listing["everything"] = listing["limit"] is None
     with open_links(location) as web:
@@ -226,5 +247,7 @@ def dump_(location: str, form: Format, **listing: Unpack[Listing]) -> None:
 
 def _print_lines(lines: Iterator[Line]) -> None:
     """Prints a table of any length as it is read."""
+    from webtable.links.asking.dump import layout
+
     for text in layout(lines):
         click.echo(show_text(text))

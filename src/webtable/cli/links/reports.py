@@ -22,22 +22,22 @@ from webtable.links.asking.wide_rows import Kind
 __all__ = ["broken", "dead_ends", "orphans", "redirects"]
 
 BROKEN_COLUMNS = (
-    Column("target", "TARGET"),
+    Column("target", "TARGET", "name"),
     Column("status", "STATUS", "status"),
-    Column("since", "SINCE"),
-    Column("source", "SOURCE"),
+    Column("since", "SINCE", "when"),
+    Column("source", "SOURCE", "name"),
     Column("anchor", "ANCHOR"),
-    Column("rel", "REL"),
-    Column("internal", "INTERNAL"),
+    Column("rel", "REL", spare=2),
+    Column("internal", "INTERNAL", spare=1),
 )
 REDIRECT_COLUMNS = (
-    Column("url", "URL"),
-    Column("hops", "HOPS", "count"),
-    Column("end", "END"),
+    Column("url", "URL", "name"),
+    Column("hops", "HOPS", "count", spare=1),
+    Column("end", "END", "name"),
     Column("status", "STATUS", "status"),
     Column("outcome", "OUTCOME"),
     Column("inlinks", "INLINKS", "count"),
-    Column("linked_from", "LINKED FROM"),
+    Column("linked_from", "LINKED FROM", "name"),
 )
 
 
@@ -46,7 +46,7 @@ REDIRECT_COLUMNS = (
 @format_option
 @list_options
 @kind_options
-@domain_option("Only links to pages of it.")
+@domain_option("Only links to pages of this domain.")
 def broken(
     location: str, form: Format, *, kind: Kind, domain: str, **listing: Unpack[Listing]
 ) -> None:
@@ -61,7 +61,7 @@ def broken(
 @format_option
 @list_options
 @kind_options
-@domain_option("Only pages of it.")
+@domain_option("Only pages of this domain.")
 def orphans(
     location: str, form: Format, *, kind: Kind, domain: str, **listing: Unpack[Listing]
 ) -> None:
@@ -80,7 +80,7 @@ def orphans(
 @format_option
 @list_options
 @kind_options
-@domain_option("Only pages of it.")
+@domain_option("Only pages of this domain.")
 def dead_ends(
     location: str, form: Format, *, kind: Kind, domain: str, **listing: Unpack[Listing]
 ) -> None:
@@ -99,12 +99,12 @@ def dead_ends(
 @format_option
 @list_options
 @kind_options
-@domain_option("Only redirects of its pages.")
+@domain_option("Only redirects of pages of this domain.")
 @click.option(
     "--to",
     "url",
     metavar="URL",
-    help="Only redirects to URL, and the number of links that they bring.",
+    help="Only redirects that lead to URL; prints also how many links they bring to it.",
 )
 def redirects(
     location: str,
@@ -118,8 +118,8 @@ def redirects(
     """List redirects: the number of hops, the outcome, and the pages that link to them.
 
     The outcome is "ok" or "broken" by the status of the last page, "not-crawled", "loop", or
-    "too-long" after twenty hops. With --to all redirects are read, and the pages are counted that
-    link to URL or to a page that redirects there within five hops.
+    "too-long" after twenty hops. --to reads all redirects, and counts the pages that link to URL or
+    to a page that redirects to it within five hops.
     """
     with open_links(location) as web:
         found = web.links.redirects(to=url, domain=domain, kind=kind, **options_of(listing))

@@ -58,4 +58,4 @@ def print_past(
     versions = f", {about['kept_versions']} versions of a page" if about["kept_versions"] else ""
     talk(f"links are kept {reach}{versions}")
     if about["not_kept"]:
-        talk(f"of {about['not_kept']:,} pages they are not kept so far back: these are left out")
+        talk(f"{about['not_kept']:,} pages are left out: their versions of that time have expired")

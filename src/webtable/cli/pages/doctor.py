@@ -24,9 +24,9 @@ COLUMNS = (
 @format_option
 @click.pass_context
 def doctor(ctx: click.Context, location: str, form: Format) -> None:
-    """Measure whether a store of pages still fits its size, and say what to do where not.
+    """Compare sizes and times of a store of pages with their limits, and print advice.
 
-    The exit code is 1 where a check fails.
+    The exit code is 1 if a value is beyond its limit.
     """
     with WebTable.open(location, read_only=True) as web:
         findings = web.doctor()

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import click
 
 from webtable.cli.lists import domain_option
-from webtable.cli.options import store_option
+from webtable.cli.options import SuggestingChoice, complete_files, store_option
 from webtable.cli.output import talk
 from webtable.errors import InvalidRequest, InvalidUrl
 from webtable.pages.asking.export import FORMS, Form
@@ -25,24 +25,26 @@ __all__ = ["export"]
 @click.option(
     "--as",
     "form",
-    type=click.Choice(FORMS),
+    type=SuggestingChoice(FORMS),
     default="warc",
     show_default=True,
-    help="What to write.",
+    help="The format of the file.",
 )
-@domain_option("Only pages of it.")
+@domain_option("Only pages of this domain.")
 @click.option(
     "--urls",
     metavar="FILE",
-    help="Only these: a URL a line, or JSON lines as queries print them; - reads stdin.",
+    shell_complete=complete_files,
+    help="Only pages of this list: a URL on each line, or the JSON lines of a query; - is stdin.",
 )
 def export(out: str, location: str, form: Form, *, domain: str, urls: str | None) -> None:
-    """Write pages to the file OUT, or to standard output as -.
+    """Write pages to the file OUT; - is the standard output.
 
-    OUT must not exist yet, and appears when all of it is written.
+    OUT must not exist yet. It appears when it is complete.
 
-    A WARC file has every capture, and loads back to the same pages. JSON lines have the newest
-    capture with its HTML, CDXJ a line a capture; sort it by `LC_ALL=C sort`.
+    warc has every capture; loading the file gives the same pages again. jsonl has the newest
+    capture of each page with its HTML. cdxj has one line for each capture, not sorted: use
+    `LC_ALL=C sort`.
     """
     with WebTable.open(location, read_only=True) as web:
         chosen = None if urls is None else _listed(urls)
@@ -50,11 +52,11 @@ def export(out: str, location: str, form: Form, *, domain: str, urls: str | None
         report = web.export(target, form=form, domain=domain, urls=chosen)
     sys.stdout.buffer.flush()
     where = "standard output" if out == "-" else f"'{out}'"
-    talk(f"{report.captures:,} captures of {report.pages:,} pages to {where}")
+    talk(f"wrote {report.captures:,} captures of {report.pages:,} pages to {where}")
     if report.bodiless:
-        talk(f"{report.bodiless:,} captures have no body in the store")
+        talk(f"{report.bodiless:,} captures were written without a body: it is not stored")
     if report.unknown:
-        talk(f"{report.unknown:,} of the URLs are no pages of the store")
+        talk(f"{report.unknown:,} of the listed URLs are not stored, and were left out")
 
 
 def _listed(source: str) -> Iterator[str]:

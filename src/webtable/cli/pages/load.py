@@ -11,9 +11,16 @@ from pathlib import Path
 import click
 import msgspec
 
-from webtable.cli.options import Format, format_option, go_on_with, store_option
+from webtable.cli.options import (
+    Format,
+    complete_files,
+    format_option,
+    go_on_with,
+    store_option,
+)
 from webtable.cli.output import print_item, talk
 from webtable.cli.pages.skipped_file import SkippedFile
+from webtable.errors import NotFound, StoreNotFound
 from webtable.pages.captures import EXPECTED_REASONS, REASONS, Position
 from webtable.pages.formats.crawl_files import STANDARD_INPUT
 from webtable.pages.loading.loader import LoadReport
@@ -38,7 +45,7 @@ _KEYS = (
 
 
 @click.command(short_help="Load crawls: WARC, ARC, WAT or JSON lines.")
-@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...", shell_complete=complete_files)
 @store_option
 @format_option
 @click.option(
@@ -47,13 +54,13 @@ _KEYS = (
     type=click.IntRange(min=0),
     default=os.cpu_count() or 1,
     show_default="the number of cores",
-    help="Processes that read and parse; at least one is started.",
+    help="The number of processes that read and parse; at least one is started.",
 )
 @click.option(
     "--skipped-to",
     metavar="FILE",
     type=click.Path(dir_okay=False, writable=True),
-    help="Write a line of JSON for each record that is not stored, or not in full, and why.",
+    help="Write a line of JSON for each record that is not stored completely, and why.",
 )
 def load(
     files: tuple[str, ...],
@@ -63,19 +70,19 @@ def load(
     workers: int,
     skipped_to: str | None,
 ) -> None:
-    """Load FILEs into a store, which is created where there is none; - is the standard input.
+    """Load each FILE into the store; - is the standard input. Creates the store if necessary.
 
-    Files may be compressed, by gzip or zstd. What is there already stays as it is, so that a file
-    can be loaded again; a load that was stopped goes on where it was.
+    Files may be compressed with gzip or zstd. A file that is loaded again changes nothing. A load
+    that was stopped continues where it stopped.
 
-    Ends with exit code 1 when a part of a file was not read: it is missing, damaged or cut off,
-    or reading it failed. Everything else is stored nevertheless.
+    The exit code is 1 if a part of a file was not read, because it is missing, damaged or cut off.
+    Everything else is stored.
     """
     go_on_with("what was read is stored; repeat the same command to load the rest")
     with contextlib.ExitStack() as stack:
-        web = stack.enter_context(WebTable.open(location, create=_are_any_there(files)))
+        web = stack.enter_context(_opened(location, files))
         if not web.links.is_ready:
-            talk("the link index lacks pages; `webtable links rebuild` adds them")
+            talk("the link index does not have all pages; `webtable links rebuild` adds them")
         skipped = stack.enter_context(SkippedFile(skipped_to, files))
         show = stack.enter_context(_progress(files))
         report = web.load(
@@ -87,9 +94,19 @@ def load(
     skipped.check()
 
 
-def _are_any_there(files: tuple[str, ...]) -> bool:
-    """Whether a file can be read at all: otherwise a misspelt command would create a store."""
-    return STANDARD_INPUT in files or any(Path(path).exists() for path in files)
+def _opened(location: str, files: tuple[str, ...]) -> WebTable:
+    """Opens the store; creates it only where there is a file to load.
+
+    Raises:
+        NotFound: there is neither a store nor a file: the command is probably misspelt.
+    """
+    is_any_there = STANDARD_INPUT in files or any(Path(path).exists() for path in files)
+    try:
+        return WebTable.open(location, create=is_any_there)
+    except StoreNotFound as exc:
+        raise NotFound(
+            "file", files[0], hint=f"check its path; no store was created at '{location}'"
+        ) from exc
 
 
 class _Progress:
@@ -123,13 +140,15 @@ def _progress(files: tuple[str, ...]) -> Iterator[_Progress]:
         TimeRemainingColumn,
     )
 
+    # rich follows NO_COLOR by itself, but does not know --no-color.
+    is_plain = click.get_current_context().color is False or None
     total = sum(Path(path).stat().st_size for path in files if Path(path).is_file())
     with Progress(
         TextColumn("{task.description}"),
         BarColumn(),
         TaskProgressColumn(),
         TimeRemainingColumn(),
-        console=Console(stderr=True),
+        console=Console(stderr=True, no_color=is_plain),
         transient=True,
     ) as bar:
         task = bar.add_task("reading", total=total if STANDARD_INPUT not in files else None)
@@ -145,16 +164,16 @@ def _warn(report: LoadReport, skipped_to: str | None) -> None:
     if report.links_cut:
         talk(f"{report.links_cut:,} stored without all links (links-cut): {REASONS['links-cut']}")
     if (set(report.skipped) - EXPECTED_REASONS or report.links_cut) and skipped_to is None:
-        talk("see --skipped-to for each of them")
+        talk("--skipped-to FILE lists each of them")
     if report.wrong_digests:
         talk(
-            f"{report.wrong_digests:,} captures name a wrong payload digest: they are stored under"
-            " the digest of what they hold, and revisits that name the wrong one have no body"
+            f"{report.wrong_digests:,} captures have a wrong payload digest: they are stored with"
+            " the digest of their real payload; revisits with the wrong digest have no body"
         )
     if report.expired:
         talk(
-            f"{report.expired:,} bodies are older than this store keeps them, and are gone already:"
-            " load them into a store made with `webtable init --profile archive`"
+            f"{report.expired:,} bodies are older than the store keeps bodies, and cannot be read:"
+            " load them into a store created with `webtable init --profile archive`"
         )
 
 

@@ -7,8 +7,15 @@ from typing import Unpack
 
 import click
 
-from webtable.cli.lists import Listing, Moment, list_options, options_of, print_pages
-from webtable.cli.options import Format, format_option, store_option
+from webtable.cli.lists import (
+    Listing,
+    Moment,
+    list_options,
+    options_of,
+    print_pages,
+    suggest_domain,
+)
+from webtable.cli.options import Format, SuggestingChoice, format_option, store_option
 from webtable.cli.output import Column, print_item, print_items, talk
 from webtable.cli.safe_text import show_text
 from webtable.errors import NotFound
@@ -19,12 +26,12 @@ from webtable.webtable import KeyName, ProfileName, WebTable
 __all__ = ["diff", "init", "page", "pages"]
 
 CAPTURE_COLUMNS = (
-    Column("fetched", "FETCHED"),
+    Column("fetched", "FETCHED", "when"),
     Column("status", "STATUS", "status"),
     Column("size", "SIZE", "size"),
-    Column("type", "TYPE"),
-    Column("digest", "DIGEST"),
-    Column("redirect", "REDIRECT"),
+    Column("type", "TYPE", spare=1),
+    Column("digest", "DIGEST", "name"),
+    Column("redirect", "REDIRECT", "name"),
     Column("revisit", "REVISIT"),
 )
 
@@ -33,15 +40,15 @@ CAPTURE_COLUMNS = (
 @store_option
 @click.option(
     "--keys",
-    type=click.Choice(["readable", "salted"]),
+    type=SuggestingChoice(["readable", "salted"]),
     show_default="readable in a directory, salted on HBase",
-    help="How pages are keyed.",
+    help="How row keys are built from URLs.",
 )
 @click.option(
     "--profile",
-    type=click.Choice(["live", "archive"]),
+    type=SuggestingChoice(["live", "archive"]),
     show_default="archive",
-    help="archive keeps every version for ever, live 3 bodies for 90 days.",
+    help="archive keeps every version for ever; live keeps 3 bodies of a page for 90 days.",
 )
 def init(location: str, keys: KeyName | None, profile: ProfileName | None) -> None:
     """Create the tables of a store for pages; `webtable load` fills it, and creates it too.
@@ -58,8 +65,12 @@ def init(location: str, keys: KeyName | None, profile: ProfileName | None) -> No
 @click.argument("url")
 @store_option
 @format_option
-@click.option("--as-of", metavar="DATE", type=Moment(), help="As it was then.")
-@click.option("--versions", metavar="N", type=click.IntRange(min=1), help="The newest N captures.")
+@click.option(
+    "--as-of", metavar="DATE", type=Moment(), help="Show the page as it was at this time."
+)
+@click.option(
+    "--versions", metavar="N", type=click.IntRange(min=1), help="List the newest N captures."
+)
 @click.option(
     "--body", is_flag=True, help="Print the stored body, byte for byte, and nothing else."
 )
@@ -74,8 +85,8 @@ def page(
 ) -> None:
     """Show the page at URL; https:// may be left out.
 
-    With --as-of it is shown as its newest capture by then has it; how many pages linked to it then
-    is not counted (see `webtable links in URL --as-of`).
+    --as-of shows the newest capture at that time. It does not count inlinks; `webtable links in URL
+    --as-of DATE` lists them.
     """
     with WebTable.open(location, read_only=True) as web:
         if body:
@@ -88,19 +99,31 @@ def page(
                 raise _unknown(web, url, as_of)
             print_item(found.to_dict(), form)
             if as_of is not None and web.body(found.url, as_of=as_of) is None:
-                talk("the body of then is not stored: title, links and charset are not known")
+                talk("the body of that capture is not stored: title, links and charset are missing")
 
 
 @click.command(short_help="Show what changed between two versions of a page.")
 @click.argument("url")
 @store_option
 @format_option
-@click.option("--from", "old", metavar="DATE", type=Moment(), help="The older one.")
-@click.option("--to", "new", metavar="DATE", type=Moment(), help="The newer one.  [default: now]")
+@click.option(
+    "--from",
+    "old",
+    metavar="DATE",
+    type=Moment(),
+    help="The older version: the newest one at this time.",
+)
+@click.option(
+    "--to",
+    "new",
+    metavar="DATE",
+    type=Moment(),
+    help="The newer version: the newest one at this time.  [default: now]",
+)
 def diff(url: str, location: str, form: Format, *, old: int | None, new: int | None) -> None:
     """Show what changed in the page at URL, in its text and in its links.
 
-    Without --from it is compared with the version before.
+    Without --from the newer version is compared with the version before it.
     """
     with WebTable.open(location, read_only=True) as web:
         found = web.diff(url, old, new)
@@ -137,7 +160,12 @@ def diff(url: str, location: str, form: Format, *, old: int | None, new: int | N
 @store_option
 @format_option
 @list_options
-@click.option("--subdomains/--no-subdomains", default=True, show_default=True)
+@click.option(
+    "--subdomains/--no-subdomains",
+    default=True,
+    show_default=True,
+    help="List pages of subdomains, too.",
+)
 def pages(
     domain: str, location: str, form: Format, *, subdomains: bool, **listing: Unpack[Listing]
 ) -> None:
@@ -147,8 +175,9 @@ def pages(
     """
     with WebTable.open(location, read_only=True) as web:
         found = web.pages(domain, with_subdomains=subdomains, **options_of(listing))
-        print_pages(found, form, listing)
-        if not listing["everything"] and listing["after"] is None and not found.page().items:
+        if print_pages(found, form, listing) or listing["after"] is not None:
+            return
+        if not suggest_domain(web, domain.partition("/")[0]):
             talk(f"no page of '{domain}' is stored; `webtable links domains` lists the domains")
 
 
@@ -169,7 +198,7 @@ def _print_body(web: WebTable, url: str, as_of: int | None) -> None:
         raise NotFound(
             "body",
             f"{found.url} of {found.fetched}",
-            hint="it was never stored, or is not kept any more; see --versions",
+            hint="it was not stored, or has expired; --versions lists the captures",
         )
     sys.stdout.buffer.write(content)
     sys.stdout.buffer.flush()
@@ -180,6 +209,6 @@ def _unknown(web: WebTable, url: str, as_of: int | None) -> NotFound:
     if known and as_of is not None:
         first = known[-1].fetched
         return NotFound(
-            "capture", f"{url} by {encode_time(as_of)}", hint=f"its first capture is of {first}"
+            "capture", f"{url} by {encode_time(as_of)}", hint=f"its first capture is from {first}"
         )
-    return NotFound("page", url, hint="list what is there with `webtable pages DOMAIN`")
+    return NotFound("page", url, hint="`webtable pages DOMAIN` lists the pages of a domain")

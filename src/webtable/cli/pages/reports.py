@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Unpack
 
 import click
@@ -13,8 +13,10 @@ from webtable.cli.lists import (
     domain_option,
     list_options,
     options_of,
+    print_groups,
     print_pages,
     print_results,
+    suggest_domain,
 )
 from webtable.cli.options import Format, format_option, group_store_option, store_option
 from webtable.cli.output import Column
@@ -27,17 +29,21 @@ from webtable.webtable import WebTable
 __all__ = ["report"]
 
 DUPLICATE_COLUMNS = (
-    Column("digest", "DIGEST"),
-    Column("pages", "PAGES"),
+    Column("digest", "DIGEST", "name"),
+    Column("pages", "PAGES", "name"),
     Column("truncated", "TRUNCATED"),
 )
-_of_domain = domain_option("Only pages of it.")
+DUPLICATE_LINES = (Column("digest", "DIGEST", "name"), Column("page", "PAGE", "name"))
+_of_domain = domain_option("Only pages of this domain.")
 
 
 @click.group(short_help="List pages: errors, largest, modified …")
 @group_store_option
 def report() -> None:
-    """List pages by what they are. Lists are limited (--limit, --all); --after continues one."""
+    """List pages with something in common, such as errors, the largest, or no title.
+
+    Lists are limited (--limit, --all); --after continues a list.
+    """
 
 
 def _report(
@@ -62,7 +68,9 @@ def _report(
             "explain": explain,
         }
         with WebTable.open(location, read_only=True) as web:
-            print_pages(ask(web.reports, **given, **options_of(listing)), form, listing)
+            found = ask(web.reports, **given, **options_of(listing))
+            if not print_pages(found, form, listing) and after is None:
+                suggest_domain(web, given["domain"])
 
     run.__doc__ = summary
     decorated: Callable[..., Any] = run
@@ -86,7 +94,7 @@ _report(
         type=click.IntRange(min=0),
         default=1,
         show_default=True,
-        help="Only pages with at least N.",
+        help="Only pages with at least N inlinks.",
     ),
 )
 _report(
@@ -98,7 +106,7 @@ _report(
         metavar="DATE",
         type=Moment(begins=True),
         required=True,
-        help="A day, or a time in UTC.",
+        help="Only pages whose last change is before this day or time (UTC).",
     ),
 )
 _report(
@@ -106,10 +114,16 @@ _report(
     "The pages that changed in a range of time, the newest first.",
     Reports.modified,
     click.option(
-        "--since", metavar="DATE", type=Moment(begins=True), help="From this day or time on."
+        "--since",
+        metavar="DATE",
+        type=Moment(begins=True),
+        help="Only changes at or after this day or time (UTC).",
     ),
     click.option(
-        "--until", metavar="DATE", type=Moment(begins=True), help="Before this day or time."
+        "--until",
+        metavar="DATE",
+        type=Moment(begins=True),
+        help="Only changes before this day or time (UTC).",
     ),
 )
 _report(
@@ -122,13 +136,17 @@ _report(
 
 @report.command("linking-to", short_help="The pages with a link to a URL.")
 @click.argument("url")
+@_of_domain
 @store_option
 @format_option
 @list_options
-def linking_to(url: str, location: str, form: Format, **listing: Unpack[Listing]) -> None:
+def linking_to(
+    url: str, domain: str, location: str, form: Format, **listing: Unpack[Listing]
+) -> None:
     """The pages with a link to URL. Reads every page where there is no link index."""
     with WebTable.open(location, read_only=True) as web:
-        print_pages(web.links.linking_pages(url, **options_of(listing)), form, listing)
+        found = web.links.linking_pages(url, domain=domain, **options_of(listing))
+        print_pages(found, form, listing)
 
 
 @report.command(short_help="Groups of pages with the same body.")
@@ -140,7 +158,7 @@ def linking_to(url: str, location: str, form: Format, **listing: Unpack[Listing]
     show_default=True,
     help="Show at most N pages of each group.",
 )
-@domain_option("Only groups with a page of it.")
+@domain_option("Only groups that have a page of this domain.")
 @store_option
 @format_option
 @list_options
@@ -150,7 +168,10 @@ def duplicates(
     """Groups of pages with the same body."""
     with WebTable.open(location, read_only=True) as web:
         found = web.reports.duplicates(domain=domain, most=most, **options_of(listing))
-        print_results(found, DUPLICATE_COLUMNS, form, listing, item_of=_group)
+        if form == "table":
+            print_groups(found, DUPLICATE_LINES, listing, _lines_of)
+        else:
+            print_results(found, DUPLICATE_COLUMNS, form, listing, item_of=_group)
 
 
 def _group(group: Any) -> dict[str, Any]:
@@ -159,3 +180,13 @@ def _group(group: Any) -> dict[str, Any]:
         "pages": [each.url for each in group.pages],
         "truncated": group.is_truncated,
     }
+
+
+def _lines_of(group: Any) -> Iterator[dict[str, str]]:
+    """Yields the lines of a group in a table: one for each page; the first has the digest."""
+    digest = group.digest
+    for each in group.pages:
+        yield {"digest": digest, "page": each.url}
+        digest = ""
+    if group.is_truncated:
+        yield {"digest": "", "page": "…"}

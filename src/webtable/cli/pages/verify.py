@@ -21,11 +21,9 @@ _SHOWN = 20
 @click.command(short_help="Verify everything stored, and repair it.")
 @store_option
 @format_option
+@click.option("--repair", is_flag=True, help="Repair what can be repaired, and remove leftovers.")
 @click.option(
-    "--repair", is_flag=True, help="Repair what can be repaired, and remove what is left over."
-)
-@click.option(
-    "--quick", is_flag=True, help="Read no bodies, and not all files: only rows and indexes."
+    "--quick", is_flag=True, help="Verify rows and indexes only; read no bodies and no whole files."
 )
 @click.option(
     "--sample",
@@ -45,11 +43,11 @@ def verify(
 ) -> None:
     """Read everything and verify it: files, bodies, pages, indexes, links.
 
-    Every block of every file against its checksum (an embedded store), every body against its
-    digest, pages against their captures, indexes against pages, and the link index against both.
-    Leftovers of writers that died are garbage, not differences, and what loads have left to do
-    about links is reported apart. What --repair changed is checked again. The exit code is 6 where
-    something is wrong and was not repaired.
+    Compares every block of every file with its checksum (in an embedded store), every body with its
+    digest, pages with their captures, indexes with pages, and the link index with both. Entries
+    that killed writers left behind are counted as leftovers, not as differences. Link updates that
+    loads have not finished are counted as link_work. What --repair changed is verified again. The
+    exit code is 6 if something is wrong and was not repaired.
     """
     with WebTable.open(location, read_only=not repair, create=False) as web:
         report = web.verify(repair=repair, quick=quick, sample=sample)
@@ -65,7 +63,7 @@ def _print(report: StoreReport, form: Format) -> None:
             "row_key": show_bytes(each.row),
             "url": each.url,
             "what": each.what,
-            "mended": each.is_mended,
+            "repaired": each.is_repaired,
         }
         for each in pages.examples
     ]
@@ -78,30 +76,30 @@ def _print(report: StoreReport, form: Format) -> None:
 def _talk(report: PageReport, links: LinkReport) -> None:
     for each in _remaining(report):
         name = show_bytes(each.row) or "store"
-        talk(f"{'mended: ' if each.is_mended else ''}{name}: {each.what}")
+        talk(f"{'repaired: ' if each.is_repaired else ''}{name}: {each.what}")
     for found in links.examples:
-        talk(f"{'mended: ' if found.is_mended else ''}links, {found.name}: {found.what}")
+        talk(f"{'repaired: ' if found.is_repaired else ''}links, {found.name}: {found.what}")
     for found in [] if links.left is None else links.left.examples:
         talk(
-            f"not mended: links, {found.name}: {found.what}; `webtable links rebuild` writes all"
-            " of it anew"
+            f"not repaired: links, {found.name}: {found.what}; `webtable links rebuild` writes the"
+            " whole link index again"
         )
     if links.work:
-        talk("work about links is left: run `webtable links drain`, then verify again")
+        talk("link updates are not finished: run `webtable links drain`, then verify again")
     missing = [*(report.left or report).indexes.missing]
     if links.ranks is not None:
         missing += (links.left or links).ranks_missing
     for entry in missing[:_SHOWN]:
-        talk(f"{entry.name} lacks {show_bytes(entry.key)}")
+        talk(f"missing in {entry.name}: {show_bytes(entry.key)}")
 
 
 def _remaining(report: PageReport) -> list[Difference]:
-    """Returns what was found; of what was repaired, only what a second look did not find again."""
+    """Returns the differences; repaired ones only if verifying again did not find them."""
     if report.left is None:
         return report.examples
     still = {each.row for each in report.left.examples}
     return [
-        *(each for each in report.examples if each.is_mended and each.row not in still),
+        *(each for each in report.examples if each.is_repaired and each.row not in still),
         *report.left.examples,
     ]
 

@@ -14,12 +14,12 @@ __all__ = ["checkpoint", "compact", "flush"]
 
 @click.command(short_help="Write what is in memory to files.")
 @click.argument("table", required=False)
-@click.option("--server", help="What this server holds, instead of a table.")
+@click.option("--server", help="Flush all regions of this server, not a table.")
 @store_option
 def flush(table: str | None, server: str | None, location: str) -> None:
-    """Write what TABLE, or every table, holds in memory to files."""
+    """Write the data that TABLE, or every table, has in memory to files."""
     if table and server:
-        raise InvalidRequest("both a table and a server", hint="name one of them")
+        raise InvalidRequest("a table and --server exclude each other", hint="name one of them")
     with open_for_writing(location) as store:
         if server:
             store.admin.flush_server(server)
@@ -33,7 +33,7 @@ def flush(table: str | None, server: str | None, location: str) -> None:
 @click.command(short_help="Rewrite tables without deleted, expired and surplus cells.")
 @click.argument("table", required=False)
 @click.option("--family", help="Only this family, in TABLE or in every table that has it.")
-@click.option("--minor", is_flag=True, help="Only merge files, as many as the engine sees fit.")
+@click.option("--minor", is_flag=True, help="Only merge some files; the engine chooses them.")
 @wait_option
 @store_option
 def compact(
@@ -41,7 +41,7 @@ def compact(
 ) -> None:
     """Major-compact TABLE, or every table: rewrite it without deleted, expired and surplus cells.
 
-    Delete markers go as well, with what they hide.
+    Delete markers are removed together with the cells that they mask.
     """
     with open_for_writing(location) as store:
         for each in _chosen(store, table, family):
@@ -60,7 +60,7 @@ def checkpoint(directory: str, location: str) -> None:
     """Write a consistent copy of the store to DIR, which must not exist yet.
 
     The copy is a store of its own: open it with --store DIR. On the same disk it shares files
-    with the original and takes next to no room at first. A store that another process writes to can
+    with the original and needs almost no space at first. A store that another process writes to can
     be copied, too: the copy has all that was acknowledged before the command began.
     """
     with open_for_reading(location) as store:

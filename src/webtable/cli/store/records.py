@@ -49,7 +49,7 @@ def record_option(function: _Command) -> _Command:
         metavar="MODULE:CLASS",
         required=True,
         callback=lambda _ctx, _option, text: _record_class(text),
-        help="The record class, as Python finds it from here.",
+        help="The record class; MODULE is imported from the current directory.",
     )(function)
 
 
@@ -63,7 +63,7 @@ def _record_class(text: str) -> type[Record]:
         found = getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError) as exc:
         raise InvalidRequest(
-            f"record class '{text}' cannot be had: {exc}",
+            f"record class '{text}' cannot be imported: {exc}",
             hint="name a module that can be imported from this folder, and a class of it",
         ) from exc
     if not isinstance(found, type) or not issubclass(found, Record):
@@ -79,16 +79,16 @@ def records() -> None:
 
 @records.command(short_help="Find cells of fields that the class has no more, and clean them.")
 @record_option
-@click.option("--clean", is_flag=True, help="Delete them.")
+@click.option("--clean", is_flag=True, help="Delete the cells of ghost fields.")
 @click.option("--field", "fields", multiple=True, help="Clean only this field; may be repeated.")
 @format_option
 @store_option
 def ghosts(
     *, record: type[Record], clean: bool, fields: tuple[str, ...], form: Format, location: str
 ) -> None:
-    """Find ghost fields: cells of fields that a record class had once and has no more.
+    """Find ghost fields: cells of fields that the record class does not have any more.
 
-    They are not read, and cost room. The whole table is scanned. With --clean they are deleted;
+    They are never read, but need space. The whole table is scanned. With --clean they are deleted;
     by then every program must run with the class as it is now.
     """
     if fields and not clean:

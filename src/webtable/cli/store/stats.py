@@ -17,7 +17,7 @@ from webtable.cli.output import Column, Item, page_of, print_items
 __all__ = ["stats"]
 
 FAMILY_COLUMNS = (
-    Column("table", "TABLE"),
+    Column("table", "TABLE", "name"),
     Column("family", "FAMILY"),
     Column("disk_bytes", "DISK", "size"),
     Column("memory_bytes", "MEMORY", "size"),
@@ -38,7 +38,7 @@ DOMAIN_COLUMNS = (
     Column("body_bytes", "BODIES", "size"),
     Column("average_bytes", "AVERAGE", "size"),
     Column("largest_bytes", "LARGEST", "size"),
-    Column("largest", "WHICH"),
+    Column("largest", "WHICH", "name"),
 )
 MOST_DOMAINS = 20
 
@@ -61,7 +61,7 @@ MOST_DOMAINS = 20
     "--domains",
     "by",
     flag_value="domains",
-    help="Of a store of pages: the domains with the largest bodies. Looks at every page.",
+    help="Of a store of pages: the domains with the largest bodies. Reads every page.",
 )
 def stats(
     table: str | None, location: str, form: Format, limit: int | None, *, start: str, by: str | None

@@ -28,15 +28,15 @@ S = TypeVar("S", Family, TableSchema)
 FAMILY_COLUMNS = (
     Column("family", "FAMILY"),
     Column("versions", "VERSIONS", "count"),
-    Column("min_versions", "MIN", "count"),
+    Column("min_versions", "MIN", "count", spare=5),
     Column("ttl_seconds", "TTL", "count"),
-    Column("keep_deleted_cells", "KEEP DELETED"),
-    Column("bloomfilter", "BLOOM"),
+    Column("keep_deleted_cells", "KEEP DELETED", spare=3),
+    Column("bloomfilter", "BLOOM", spare=1),
     Column("compression", "COMPRESSION"),
-    Column("data_block_encoding", "ENCODING"),
+    Column("data_block_encoding", "ENCODING", spare=2),
     Column("blocksize", "BLOCK", "size"),
-    Column("in_memory", "IN MEMORY"),
-    Column("attributes", "ATTRIBUTES"),
+    Column("in_memory", "IN MEMORY", spare=4),
+    Column("attributes", "ATTRIBUTES", spare=6),
 )
 STATE_COLUMNS = (Column("table", "TABLE"), Column("enabled", "ENABLED"))
 COMPACTION_COLUMNS = (Column("table", "TABLE"), Column("compaction", "COMPACTION"))
@@ -56,9 +56,16 @@ def table() -> None:
 @click.argument("name")
 @click.argument("families", metavar="FAMILY...", nargs=-1, required=True)
 @click.option(
-    "--split", "splits", metavar="KEY", type=ROW_KEY, multiple=True, help="Begin a region here."
+    "--split",
+    "splits",
+    metavar="KEY",
+    type=ROW_KEY,
+    multiple=True,
+    help="Start a region at this row key.",
 )
-@click.option("--set", "options", metavar="OPTION=VALUE", multiple=True, help="Of the table.")
+@click.option(
+    "--set", "options", metavar="OPTION=VALUE", multiple=True, help="Set an option of the table."
+)
 @store_option
 def create(
     name: str,
@@ -101,8 +108,16 @@ def describe(name: str, location: str, form: Format) -> None:
 @click.option(
     "--family", "families", metavar="FAMILY", multiple=True, help="Add it, or change its options."
 )
-@click.option("--drop-family", "dropped", metavar="NAME", multiple=True, help="With its data.")
-@click.option("--set", "options", metavar="OPTION=VALUE", multiple=True, help="Of the table.")
+@click.option(
+    "--drop-family",
+    "dropped",
+    metavar="NAME",
+    multiple=True,
+    help="Remove this family and its data.",
+)
+@click.option(
+    "--set", "options", metavar="OPTION=VALUE", multiple=True, help="Set an option of the table."
+)
 @store_option
 def alter(
     name: str,
@@ -183,10 +198,10 @@ def is_enabled(name: str, location: str, form: Format) -> None:
 
 @table.command(short_help="Split regions of a table.")
 @click.argument("name")
-@click.option("--at", metavar="KEY", type=ROW_KEY, help="Begin a region here.")
+@click.option("--at", metavar="KEY", type=ROW_KEY, help="Start a region at this row key.")
 @store_option
 def split(name: str, at: bytes | None, location: str) -> None:
-    r"""Split the region that holds a row key, or every one in the middle that is large enough.
+    r"""Split the region of a row key (--at), or every region that is large enough in its middle.
 
     A key is text, with \xHH for other bytes.
     """
@@ -233,7 +248,8 @@ def _changed(struct: S, options: dict[str, str]) -> S:
         else:
             known = ", ".join(sorted(types.keys() - fixed))
             raise InvalidRequest(
-                f"option '{option}' is not one", hint=f"{known}; or a name of HBase's own"
+                f"option '{option}' does not exist",
+                hint=f"use one of {known}, or an option of HBase in capitals",
             )
     return msgspec.structs.replace(struct, attributes=attributes, **changes)
 

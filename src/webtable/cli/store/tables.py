@@ -17,7 +17,7 @@ from webtable.cli.output import Column, Item, page_of, print_items
 __all__ = ["tables"]
 
 TABLE_COLUMNS = (
-    Column("table", "TABLE"),
+    Column("table", "TABLE", "name"),
     Column("families", "FAMILIES"),
     Column("disk_bytes", "DISK", "size"),
     Column("memory_bytes", "MEMORY", "size"),

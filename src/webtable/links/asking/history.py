@@ -28,7 +28,6 @@ from webtable.links.cells import Words
 from webtable.links.index import LinkIndex
 from webtable.links.schema import url_of
 from webtable.pages.asking.results import QueryCost, ResultPage, bounded, wrong_cursor
-from webtable.pages.keys import is_under
 from webtable.pages.storing.cells import NO_LINKS, encode_time
 from webtable.pages.storing.history import CaptureNote
 from webtable.pages.storing.row_write import links_identity
@@ -190,6 +189,7 @@ class LinkHistory:
         *,
         is_domain: bool = False,
         kind: Kind = "all",
+        domain: str = "",
         limit: int = 20,
         after: str | None = None,
     ) -> PastPage[Change]:
@@ -199,6 +199,7 @@ class LinkHistory:
 
         Args:
             span: the two seconds that are compared.
+            domain: only links from pages of it.
 
         Raises:
             NotFound: the page or domain is not known, or all that is known of it is younger.
@@ -215,9 +216,9 @@ class LinkHistory:
             place = _Pair(*map(check_uri, parts_of(after, 2)))
         targets: Iterator[bytes]
         if is_domain:
-            host, domain = check_domain(self._index, name)
-            members = reader.members(domain, start=place.target, with_gone=True)
-            targets = (uri for uri in members if is_under(url_of(uri), host))
+            site, registered = check_domain(self._index, name)
+            members = reader.members(registered, start=place.target, with_gone=True)
+            targets = (uri for uri in members if site.has(url_of(uri)))
         else:
             known = check_known(self._index, name, reader)
             if after is not None and place.target != known:
@@ -229,7 +230,12 @@ class LinkHistory:
             for target in targets:
                 start = place.source + b"\0" if target == place.target else b""
                 sources = reader.sources(
-                    target, start=start, kind=kind, with_gone=True, most=limit + 1
+                    target,
+                    start=start,
+                    kind=kind,
+                    domain=domain,
+                    with_gone=True,
+                    most=limit + 1,
                 )
                 for source in sources:
                     yield _Link(_Pair(target, source.uri), source.words)

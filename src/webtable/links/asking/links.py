@@ -1,16 +1,17 @@
-"""`Links`: what a program asks about links. See `WebTable.links`."""
+"""`Links`: what a program asks about links. See `WebTable.links`.
+
+A module that only some queries need is imported by these: a command starts faster without it.
+"""
 
 from __future__ import annotations
 
 import time
 from functools import partial
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
 from webtable.errors import NotFound, StaleIndex
-from webtable.links.asking.dump import Line, dump
-from webtable.links.asking.history import Change, LinkHistory, PastPage
 from webtable.links.asking.queries import (
     ANCHOR_SOURCES,
     Anchor,
@@ -20,12 +21,9 @@ from webtable.links.asking.queries import (
     LinkTo,
     Ranked,
 )
-from webtable.links.asking.redirects import Redirect, redirects, resolved
-from webtable.links.asking.reports import BrokenLink, LinkReports, linking_pages
 from webtable.links.asking.wide_rows import Kind, check_kind
 from webtable.links.index import LinkIndex
 from webtable.links.schema import INCOUNT, page_row, uri_of
-from webtable.pages.asking.queries import PageQueries
 from webtable.pages.asking.reports import list_of
 from webtable.pages.asking.results import QueryCost, ResultPage, Results, bounded
 from webtable.pages.page import Page
@@ -33,6 +31,12 @@ from webtable.pages.storing.cells import encode_time
 from webtable.pages.table import PageTable
 from webtable.pages.times import When, second_of
 from webtable.pages.urls import typed_urls
+
+if TYPE_CHECKING:
+    from webtable.links.asking.dump import Line
+    from webtable.links.asking.history import Change, LinkHistory, PastPage
+    from webtable.links.asking.redirects import Redirect
+    from webtable.links.asking.reports import BrokenLink, LinkReports
 
 __all__ = ["Links"]
 
@@ -81,6 +85,18 @@ class Links:
         # Only the marks: on a cluster every page that is loaded leaves an intent for a moment.
         return next(self.index.work.scan(prefix=b"m:", limit=1), None) is None
 
+    def near_domains(self, name: str) -> list[str]:
+        """Returns up to three domains of the link index that look like one that is not there.
+
+        None of them where the name is one of the domains, or where there is no link index.
+        """
+        from webtable.links.asking.suggest import similar_domains
+
+        try:
+            return similar_domains(self.index, name)
+        except (NotFound, StaleIndex):
+            return []
+
     def _url(self, text: str) -> str:
         """Returns the URL that a person means: https, or http where only that is known."""
         urls = typed_urls(text)
@@ -89,6 +105,16 @@ class Links:
             found = self.index.table.get_many(rows, (INCOUNT,))
             urls = [url for url, row in zip(urls, found, strict=True) if row is not None] or urls
         return urls[0]
+
+    def _history(self) -> LinkHistory:
+        from webtable.links.asking.history import LinkHistory
+
+        return LinkHistory(self.index)
+
+    def _reports(self) -> LinkReports:
+        from webtable.links.asking.reports import LinkReports
+
+        return LinkReports(self.index)
 
     # The links of a page
 
@@ -117,7 +143,7 @@ class Links:
             fetch = partial(LinkQueries(self.index).inlinks, url, kind=kind, domain=domain)
             return list_of("links-to", fetch, limit, cursor, url=url, kind=kind, domain=domain)
         second = second_of(as_of)
-        past = LinkHistory(self.index).inlinks
+        past = self._history().inlinks
         return list_of(
             "links-to",
             lambda **bounds: _past(past(url, second, kind=kind, domain=domain, **bounds)),
@@ -154,7 +180,7 @@ class Links:
             fetch = partial(LinkQueries(self.index).outlinks, url, kind=kind, domain=domain)
             return list_of("links-on", fetch, limit, cursor, url=url, kind=kind, domain=domain)
         second = second_of(as_of)
-        past = LinkHistory(self.index).outlinks
+        past = self._history().outlinks
         return list_of(
             "links-on",
             lambda **bounds: _past(past(url, second, kind=kind, domain=domain, **bounds)),
@@ -172,6 +198,7 @@ class Links:
         *,
         kind: Kind = "all",
         sources: int = ANCHOR_SOURCES,
+        domain: str = "",
         limit: int | None = None,
         cursor: str | None = None,
     ) -> Results[Anchor]:
@@ -181,29 +208,44 @@ class Links:
 
         Args:
             sources: of how many linking pages to count the texts, at most; 0: of all.
+            domain: only links from pages of it.
         """
         check_kind(kind)
         url = self._url(url)
 
         def fetch(*, limit: int, after: str | None) -> ResultPage[Anchor]:
             found, is_all = LinkQueries(self.index).anchors(
-                url, kind=kind, sources=sources, limit=limit, after=after
+                url, kind=kind, sources=sources, domain=domain, limit=limit, after=after
             )
             return msgspec.structs.replace(found, about={"of_all_sources": is_all})
 
-        return list_of("anchors", fetch, limit, cursor, url=url, kind=kind, sources=sources)
+        return list_of(
+            "anchors", fetch, limit, cursor, url=url, kind=kind, sources=sources, domain=domain
+        )
 
     def linking_pages(
-        self, url: str, *, limit: int | None = None, cursor: str | None = None
+        self,
+        url: str,
+        *,
+        domain: str = "",
+        limit: int | None = None,
+        cursor: str | None = None,
     ) -> Results[Page]:
-        """Returns the pages with a link to a URL; reads every page where there is no link index."""
+        """Returns the pages with a link to a URL; reads every page where there is no link index.
+
+        Args:
+            domain: only pages of it.
+        """
+        from webtable.links.asking.reports import linking_pages
+        from webtable.pages.asking.queries import PageQueries
+
         try:
-            fetch = partial(linking_pages, self.index, url := self._url(url))
+            fetch = partial(linking_pages, self.index, url := self._url(url), domain=domain)
         except (NotFound, StaleIndex):
             url = self._pages.find_url(url)
-            fetch = partial(PageQueries(self._pages).linking_to, url)
-            return list_of("linking-to-by-scan", fetch, limit, cursor, url=url)
-        return list_of("linking-to", fetch, limit, cursor, url=url)
+            fetch = partial(PageQueries(self._pages).linking_to, url, domain=domain)
+            return list_of("linking-to-by-scan", fetch, limit, cursor, url=url, domain=domain)
+        return list_of("linking-to", fetch, limit, cursor, url=url, domain=domain)
 
     def changes(
         self,
@@ -212,6 +254,7 @@ class Links:
         until: When | None = None,
         *,
         kind: Kind = "all",
+        domain: str = "",
         limit: int | None = None,
         cursor: str | None = None,
     ) -> Results[Change]:
@@ -219,6 +262,7 @@ class Links:
 
         Args:
             name: a URL, or a domain: a name without a slash.
+            domain: only links from pages of it.
 
         Raises:
             NotFound: the page or domain is not known, or all that is known of it is younger.
@@ -227,14 +271,17 @@ class Links:
         is_domain = "/" not in name
         name = name if is_domain else self._url(name)
         span = second_of(since), int(time.time()) if until is None else second_of(until)
-        ask = LinkHistory(self.index).changes
+        ask = self._history().changes
         return list_of(
             "link-changes",
-            lambda **bounds: _past(ask(name, span, is_domain=is_domain, kind=kind, **bounds)),
+            lambda **bounds: _past(
+                ask(name, span, is_domain=is_domain, kind=kind, domain=domain, **bounds)
+            ),
             limit,
             cursor,
             name=name,
             kind=kind,
+            domain=domain,
             since=span[0],
             until=None if until is None else span[1],
         )
@@ -278,7 +325,7 @@ class Links:
             domain: only links to pages of it.
         """
         check_kind(kind)
-        fetch = partial(LinkReports(self.index).broken, domain=domain, kind=kind)
+        fetch = partial(self._reports().broken, domain=domain, kind=kind)
         return list_of("broken", fetch, limit, cursor, domain=domain, kind=kind)
 
     def orphans(
@@ -297,7 +344,7 @@ class Links:
             NotFound: no page of the domain is crawled or linked to; raised when it is read.
         """
         check_kind(kind)
-        fetch = partial(LinkReports(self.index).orphans, domain=domain, kind=kind)
+        fetch = partial(self._reports().orphans, domain=domain, kind=kind)
         return list_of("orphans", fetch, limit, cursor, domain=domain, kind=kind)
 
     def dead_ends(
@@ -313,7 +360,7 @@ class Links:
         With a kind of links: that have no such links; reads every page.
         """
         check_kind(kind)
-        fetch = partial(LinkReports(self.index).dead_ends, domain=domain, kind=kind)
+        fetch = partial(self._reports().dead_ends, domain=domain, kind=kind)
         return list_of("links-dead-ends", fetch, limit, cursor, domain=domain, kind=kind)
 
     def redirects(
@@ -331,6 +378,8 @@ class Links:
             to: only those that lead there within five hops. `page().about["resolved"]` then counts
                 the pages that link to it directly and through redirects.
         """
+        from webtable.links.asking.redirects import redirects, resolved
+
         check_kind(kind)
         if to is None:
             fetch = partial(redirects, self.index, domain=domain, kind=kind)
@@ -349,6 +398,7 @@ class Links:
 
     def dump(self, *, limit: int | None = None, cursor: str | None = None) -> Results[Line]:
         """Returns the whole link index as the cells of one table, in its order."""
+        from webtable.links.asking.dump import dump
 
         def fetch(*, limit: int, after: str | None) -> ResultPage[Line]:
             return bounded(dump(self.index, after), limit, QueryCost())

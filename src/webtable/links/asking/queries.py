@@ -32,9 +32,9 @@ from webtable.links.asking.wide_rows import Kind, LinkReader, Source, batches, l
 from webtable.links.index import LinkIndex
 from webtable.links.schema import page_row, uri_of, url_of
 from webtable.pages.asking.results import QueryCost, ResultPage, bounded, wrong_cursor
-from webtable.pages.keys import is_under, reversed_host
+from webtable.pages.keys import reversed_host
 from webtable.pages.storing.cells import encode_time
-from webtable.pages.urls import typed_site
+from webtable.pages.urls import Site, typed_site
 from webtable.store.scan import Scan
 from webtable.values import Value
 
@@ -171,22 +171,23 @@ class LinkQueries:
 
     def _ranks(self, domain: str, after: str | None, limit: int | None) -> tuple[Found, int]:
         """Returns the ranks behind a cursor, and what to leave away of their keys for a cursor."""
-        name, prefix, host = schema.TOP_RANKS, b"t:", ""
+        name, prefix = schema.TOP_RANKS, b"t:"
+        site: Site | None = None
         if domain:
-            host, registered = check_domain(self._index, domain)
+            site, registered = check_domain(self._index, domain)
             name, prefix = schema.DOMAIN_RANKS, b"d:%b:" % registered
-            if host == reversed_host(registered.decode()):
-                host = ""
+            if site == (reversed_host(registered.decode()), ""):
+                site = None
         start = b""
         if after is not None:
             start = prefix + check_rank(parts_of(after, 1)[0]) + b"\0"
         most = None if limit is None else limit + 1
-        scan = Scan(prefix=prefix, start=start, limit=most, batch_rows=None if host else most)
+        scan = Scan(prefix=prefix, start=start, limit=most, batch_rows=None if site else most)
 
         def is_wanted(hit: Hit) -> bool:
-            return is_under(url_of(hit.row[2:]), host)
+            return site is None or site.has(url_of(hit.row[2:]))
 
-        found = self._index.rows.find(name, scan, where=is_wanted if host else None)
+        found = self._index.rows.find(name, scan, where=is_wanted if site else None)
         return found, len(prefix)
 
     def _top_of_kind(
@@ -346,6 +347,7 @@ class LinkQueries:
         *,
         kind: Kind = "all",
         sources: int = ANCHOR_SOURCES,
+        domain: str = "",
         limit: int = 20,
         after: str | None = None,
     ) -> tuple[ResultPage[Anchor], bool]:
@@ -355,6 +357,7 @@ class LinkQueries:
 
         Args:
             sources: of how many pages to count the words, at most; 0: of all.
+            domain: only links from pages of it.
 
         Raises:
             NotFound: the page is not known.
@@ -366,7 +369,8 @@ class LinkQueries:
         reader = LinkReader(self._index, cost)
         uri = check_known(self._index, url, reader)
         counts: Counter[str] = Counter()
-        linking = reader.sources(uri, kind=kind, most=sources + 1 if sources else None)
+        most = sources + 1 if sources else None
+        linking = reader.sources(uri, kind=kind, domain=domain, most=most)
         for source in itertools.islice(linking, sources or None):
             counts.update({words.anchor for words in source.words})
         is_all = next(linking, None) is None

@@ -28,11 +28,11 @@ from webtable.links.schema import page_row, uri_of, url_of
 from webtable.pages.asking.queries import PageQueries
 from webtable.pages.asking.results import QueryCost, ResultPage, bounded, wrong_cursor
 from webtable.pages.columns import METADATA_FAMILY
-from webtable.pages.keys import is_under, reversed_host
+from webtable.pages.keys import reversed_host
 from webtable.pages.page import Page, page_of
 from webtable.pages.storing.cells import encode_time
 from webtable.pages.storing.history import CaptureNote
-from webtable.pages.urls import typed_site
+from webtable.pages.urls import Site, typed_site
 from webtable.store.model import Row
 from webtable.store.scan import Scan
 from webtable.values import Value
@@ -168,15 +168,16 @@ class LinkReports:
 
     def _unlinked(self, domain: str, start: bytes, cost: QueryCost) -> Iterator[bytes]:
         """Yields the URIs without inlinks, which the ranks know."""
-        name, prefix, host = schema.TOP_RANKS, b"t:", ""
+        name, prefix = schema.TOP_RANKS, b"t:"
+        site: Site | None = None
         if domain:
-            host, registered = check_domain(self._index, domain)
+            site, registered = check_domain(self._index, domain)
             name, prefix = schema.DOMAIN_RANKS, b"d:%b:" % registered
         unlinked = prefix + _UNLINKED
         scan = Scan(prefix=unlinked, start=unlinked + start, batch_rows=_AT_ONCE)
         for hit in self._index.rows.find(name, scan):
             cost.entries += 2
-            if not host or is_under(url_of(hit.row[2:]), host):
+            if site is None or site.has(url_of(hit.row[2:])):
                 yield hit.row[2:]
 
     def _unlinked_by(
@@ -262,14 +263,18 @@ def _broken_since(notes: Sequence[CaptureNote]) -> str:
 
 
 def linking_pages(
-    index: LinkIndex, url: str, *, limit: int = 20, after: str | None = None
+    index: LinkIndex, url: str, *, domain: str = "", limit: int = 20, after: str | None = None
 ) -> ResultPage[Page]:
-    """Returns the pages with a link to a URL, by URI; nothing where the URL is not known."""
+    """Returns the pages with a link to a URL, by URI; nothing where the URL is not known.
+
+    Args:
+        domain: only pages of it.
+    """
     cost = QueryCost(index=schema.INDEX_TABLE)
     reader, start = LinkReader(index, cost), _behind(after)
 
     def found() -> Iterator[tuple[str, Page]]:
-        sources = reader.sources(uri_of(url), start=start, most=limit + 1)
+        sources = reader.sources(uri_of(url), start=start, domain=domain, most=limit + 1)
         for batch in batches((source.uri for source in sources), limit + 1):
             for uri, page in zip(batch, _pages_of(index, batch, cost), strict=True):
                 if page is not None:

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterator
 
-from webtable.errors import InvalidRequest, InvalidUrl, NotFound
+from webtable.errors import NotFound
 from webtable.links import schema
 from webtable.links.asking.wide_rows import LinkReader
 from webtable.links.index import LinkIndex
 from webtable.links.schema import page_row, uri_of, url_of
 from webtable.pages.keys import reversed_host
-from webtable.pages.urls import split_url, typed_url
+from webtable.pages.urls import Site, typed_site
 from webtable.store.scan import Scan
 
-__all__ = ["check_domain", "check_known", "domain_of", "nearest"]
+__all__ = ["check_domain", "check_known", "nearest", "similar_domains"]
 
 _NAMED = 3
+_ALIKE = 0.7  # one or two letters of a short name may be wrong
+_COMPARED = 1_000
+_COUNT = (schema.PAGE_COUNT,)
 
 
 def check_known(index: LinkIndex, url: str, reader: LinkReader) -> bytes:
@@ -67,49 +71,58 @@ def _beside(index: LinkIndex, row: bytes, *, reverse: bool = False) -> list[byte
 # Domains
 
 
-def domain_of(index: LinkIndex, name: str) -> tuple[str, bytes]:
-    """Returns a host as URLs have it, and the registered domain that it is of or under.
+def check_domain(index: LinkIndex, name: str) -> tuple[Site, bytes]:
+    """Returns a site, and the registered domain that its host is of or under.
 
     Raises:
-        InvalidRequest: it is none.
+        InvalidRequest: the name is not a domain.
+        NotFound: no page of it was ever crawled or linked to; the hint has domains that are near.
     """
-    try:
-        parts = split_url(typed_url(name))
-    except InvalidUrl as exc:
-        raise _no_domain(name) from exc
-    if parts.path != "/" or parts.port:
-        raise _no_domain(name)
-    registered = index.pages.suffixes.registered_domain(parts.host)
-    return parts.host, reversed_host(registered).encode()
-
-
-def _no_domain(name: str) -> InvalidRequest:
-    return InvalidRequest(f"'{name}' is not a domain", hint="give a host, as example.com")
-
-
-def check_domain(index: LinkIndex, name: str) -> tuple[str, bytes]:
-    """Returns a host and its registered domain, of which there are pages or links to them.
-
-    Raises:
-        InvalidRequest: it is no domain.
-        NotFound: there never were; names domains that are near.
-    """
-    host, domain = domain_of(index, name)
-    row = b"d:%b\0" % domain
-    columns = (schema.PAGE_COUNT,)
-    if next(index.table.scan(prefix=row, columns=columns, limit=1), None) is not None:
-        return host, domain
-    near = []
-    most = _NAMED * index.shards
-    for scan in (
-        Scan(start=b"d:", stop=row, columns=columns, limit=most, reverse=True),
-        Scan(start=row, stop=b"d;", columns=columns, limit=most),
-    ):
-        near += [found.key[2:].partition(b"\0")[0] for found in index.table.scan(scan)]
-    near.sort(key=lambda each: -_shared(each, domain))
-    names = [reversed_host(each.decode()) for each in dict.fromkeys(near)][:_NAMED]
+    site = typed_site(name)
+    registered = index.pages.suffixes.registered_domain(site.host)
+    domain = reversed_host(registered).encode()
+    if _has_domain(index, domain):
+        return site, domain
+    names = _near_domains(index, registered)
     hint = "the nearest known ones: " + ", ".join(names) if names else "no domains are known"
-    raise NotFound("domain", host, hint=hint)
+    raise NotFound("domain", site.host, hint=hint)
+
+
+def similar_domains(index: LinkIndex, name: str) -> list[str]:
+    """Returns known domains that may be meant by one that is not known; none where it is."""
+    registered = index.pages.suffixes.registered_domain(typed_site(name).host)
+    if _has_domain(index, reversed_host(registered).encode()):
+        return []
+    near = _near_domains(index, registered)
+    return [each for each in near if _likeness(each, registered) >= _ALIKE]
+
+
+def _has_domain(index: LinkIndex, domain: bytes) -> bool:
+    scan = Scan(prefix=b"d:%b\0" % domain, columns=_COUNT, limit=1)
+    return next(index.table.scan(scan), None) is not None
+
+
+def _near_domains(index: LinkIndex, registered: str) -> list[str]:
+    """Returns some known domains that look like one that is not, the most similar first.
+
+    Of many domains, those are compared that lie beside it, or come first.
+    """
+    row = b"d:%b\0" % reversed_host(registered).encode()
+    most = _NAMED * index.shards
+    found: set[bytes] = set()
+    for scan in (
+        Scan(start=b"d:", stop=row, columns=_COUNT, limit=most, reverse=True),
+        Scan(start=row, stop=b"d;", columns=_COUNT, limit=most),
+        Scan(start=b"d:", stop=b"d;", columns=_COUNT, limit=_COMPARED),
+    ):
+        found.update(each.key[2:].partition(b"\0")[0] for each in index.table.scan(scan))
+    names = (reversed_host(each.decode()) for each in found)
+    return sorted(names, key=lambda name: (-_likeness(name, registered), name))[:_NAMED]
+
+
+def _likeness(one: str, other: str) -> float:
+    """Returns how similar two names are, from 0 to 1."""
+    return difflib.SequenceMatcher(None, one, other).ratio()
 
 
 def _shared(one: bytes, other: bytes) -> int:

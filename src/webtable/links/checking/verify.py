@@ -42,7 +42,7 @@ class LinkDifference(msgspec.Struct, frozen=True):
     kind: str
     name: str
     what: str
-    is_mended: bool = False
+    is_repaired: bool = False
 
 
 class LinkReport(msgspec.Struct):
@@ -51,8 +51,8 @@ class LinkReport(msgspec.Struct):
     Attributes:
         pages: stored pages that were looked at.
         links: links that there should be, `uris` the pages that are stored or linked to.
-        differences: what is not right, and was not mended; `examples` has the first ones.
-        mended: what was not right, and is now.
+        differences: what is not right, and was not repaired; `examples` has the first ones.
+        repaired: what was not right, and is now.
         work: rows of work that is left; `webtable links drain` does it.
         under_way: what may differ only because of that, or changed meanwhile.
         ranks: what is wrong with the ranks; None where only a sample was looked at.
@@ -63,7 +63,7 @@ class LinkReport(msgspec.Struct):
     links: int = 0
     uris: int = 0
     differences: int = 0
-    mended: int = 0
+    repaired: int = 0
     examples: list[LinkDifference] = []
     work: int = 0
     under_way: int = 0
@@ -125,9 +125,9 @@ def verify_links(
     _log.info(
         "store '%s': link index verified over %d pages; differences: %d, repaired: %d, under way:"
         " %d",
-        *(store, report.pages, report.differences, report.mended, report.under_way),
+        *(store, report.pages, report.differences, report.repaired, report.under_way),
     )
-    if repair and (report.mended or (report.ranks is not None and not report.ranks.is_clean)):
+    if repair and (report.repaired or (report.ranks is not None and not report.ranks.is_clean)):
         # What is called repaired was looked at afterwards, all of it.
         report.left = look(False)
     return report
@@ -138,7 +138,7 @@ def _undecodable(error: Exception, *, repair: bool) -> LinkReport:
     why = error.message if isinstance(error, WebTableError) else str(error)
     what = f"it has something that does not decode, and must be rebuilt: {why}"
     example = LinkDifference("index", schema.INDEX_TABLE, what, repair)
-    return LinkReport(differences=int(not repair), mended=int(repair), examples=[example])
+    return LinkReport(differences=int(not repair), repaired=int(repair), examples=[example])
 
 
 def _look(
@@ -153,7 +153,7 @@ def _look(
             return report
         made = rebuild(index, directory=directory, run_bytes=run_bytes)
         report.pages, report.links, report.uris = made.pages, made.links, made.uris
-        report.mended = 1
+        report.repaired = 1
         return report
     findings = _Findings(index, report, repair=repair)
     if sample is not None:
@@ -179,7 +179,7 @@ def _look(
 
 
 class _Findings:
-    """Collects what differs, leaves out what is under way, and has the rest mended."""
+    """Collects what differs, leaves out what is under way, and has the rest repaired."""
 
     def __init__(self, index: LinkIndex, report: LinkReport, *, repair: bool) -> None:
         self._index = index
@@ -218,11 +218,11 @@ class _Findings:
                 "store '%s': repaired %d differences of the link index, first: %s of %.200r",
                 *(self._index.store.location, len(settled), settled[0].kind, settled[0].name),
             )
-            report.mended += len(settled)
+            report.repaired += len(settled)
         for each in settled[: max(0, _MOST_KEPT - len(report.examples))]:
             name = each.name.decode("utf-8", "replace")
-            is_mended = self._mender is not None
-            report.examples.append(LinkDifference(each.kind, name, each.what, is_mended))
+            is_repaired = self._mender is not None
+            report.examples.append(LinkDifference(each.kind, name, each.what, is_repaired))
 
     def _revisions(self, places: set[bytes]) -> dict[bytes, list[int]]:
         """Reads when URIs were changed, in the index and among the pages, and numbers of shards."""

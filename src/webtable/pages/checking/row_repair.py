@@ -95,7 +95,7 @@ class Mender:
         later = read_later_cells(self._table, {row: max(notes)[0]}) if notes else {}
         remove_cells(self._table, row, [*foreign, *later.get(row, [])])
         if notes:
-            self._pages.rows.write(row, partial(_mended, self._pages))
+            self._pages.rows.write(row, partial(_repaired, self._pages))
 
     def _purge(self, row: bytes) -> bool:
         """Removes the markers of a row with what they hide; False: this store cannot."""
@@ -109,7 +109,7 @@ class Mender:
         return True
 
 
-def _mended(pages: PageTable, state: RowState) -> Change | None:
+def _repaired(pages: PageTable, state: RowState) -> Change | None:
     """Decides what a row is by its captures; see `webtable.index.table.Decide`."""
     found = pages.rows.table.get(state.row, _ROW, versions=ALL_VERSIONS)
     notes = {} if found is None else split_cells(found)[0]

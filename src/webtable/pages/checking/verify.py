@@ -57,7 +57,7 @@ class Difference(NamedTuple):
     row: bytes
     url: str
     what: str
-    is_mended: bool = False
+    is_repaired: bool = False
 
 
 class PageReport(msgspec.Struct):
@@ -68,7 +68,7 @@ class PageReport(msgspec.Struct):
         bodies: bodies read and hashed; `unproven` are those whose digest is not made of the body
             alone, but of a compressed payload, so that only their sizes were compared.
         differences: how many rows and indexes are wrong; `examples` has the first ones.
-        mended: how many were wrong and are right now.
+        repaired: how many were wrong and are right now.
         indexes: what is wrong with the entries of indexes.
         left: what a second look found after something was repaired; None where nothing was.
     """
@@ -77,7 +77,7 @@ class PageReport(msgspec.Struct):
     bodies: int = 0
     unproven: int = 0
     differences: int = 0
-    mended: int = 0
+    repaired: int = 0
     examples: list[Difference] = []
     indexes: Report = msgspec.field(default_factory=Report)
     left: PageReport | None = None
@@ -91,8 +91,8 @@ class PageReport(msgspec.Struct):
 
     def add(self, found: Difference) -> None:
         """Notes something that is wrong, or was."""
-        if found.is_mended:
-            self.mended += 1
+        if found.is_repaired:
+            self.repaired += 1
         else:
             self.differences += 1
         if len(self.examples) < _MOST_KEPT:
@@ -116,9 +116,9 @@ def verify_pages(
     report = _look(pages, repair=repair, sample=sample, quick=quick)
     _log.info(
         "store '%s': pages verified: %d, differences: %d, repaired: %d",
-        *(store, report.pages, report.differences, report.mended),
+        *(store, report.pages, report.differences, report.repaired),
     )
-    if report.mended or (repair and not report.indexes.is_clean):
+    if report.repaired or (repair and not report.indexes.is_clean):
         report.left = _look(pages, repair=False, sample=sample, quick=quick)
     return report
 
@@ -144,7 +144,7 @@ def _check_indexes(pages: PageTable, report: PageReport, *, repair: bool) -> Non
         if repair:
             _log.info("store '%s': building index '%s' again: %s", pages.store.location, name, what)
             build_index(pages.rows, pages.keys, name)
-        report.add(Difference(b"", "", f"index {name}: {what}", is_mended=repair))
+        report.add(Difference(b"", "", f"index {name}: {what}", is_repaired=repair))
     lacking = unbuilt(pages.rows)
     names = [name for name in pages.rows.indexes if name not in lacking]
     if names:
@@ -164,7 +164,7 @@ def _check_rows(
         if found is not None:
             if mender is not None and not found.what.startswith("damaged"):
                 left = mender.mend(row.key, partial(_first_difference, pages, row.key))
-                found = found._replace(what=left or found.what, is_mended=left is None)
+                found = found._replace(what=left or found.what, is_repaired=left is None)
                 _log.info(
                     "page %.200s: %s: %.300s",
                     *(found.url, "repaired" if left is None else "not repaired", found.what),

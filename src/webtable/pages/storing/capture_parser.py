@@ -1,9 +1,11 @@
-"""From a capture as a crawl has it to what is stored of it."""
+"""From a capture as a crawl has it to what is stored of it.
+
+The HTML parser is imported when a body is parsed: most queries read none.
+"""
 
 from __future__ import annotations
 
 from webtable.pages.captures import Capture, Parsed
-from webtable.pages.html.parser import is_html, parse_capture, parse_html
 from webtable.pages.page import NewCapture, PageInfo
 from webtable.pages.storing.history import CaptureNote
 from webtable.pages.storing.newest_cell import Offered
@@ -15,6 +17,8 @@ _AS_BEFORE = 200  # a revisit says that the answer is as it was: by 304, or by n
 
 def ready(capture: Capture) -> NewCapture:
     """Parses a capture and returns what is to be stored of it."""
+    from webtable.pages.html.parser import parse_capture
+
     parsed = parse_capture(capture)
     info = None
     if parsed is not None or capture.body is not None:
@@ -71,6 +75,8 @@ def _note(capture: Capture) -> CaptureNote:
 
 def parse_stored(url: str, body: bytes, media_type: str) -> PageInfo:
     """Parses a body that is stored already; see `webtable.pages.storing.row_write.Parse`."""
+    from webtable.pages.html.parser import is_html, parse_html
+
     return _info(parse_html(body, url) if is_html(media_type, body) else Parsed())
 
 
