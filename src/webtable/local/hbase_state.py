@@ -1,4 +1,4 @@
-"""What is known about a local HBase: what was asked for, what is recorded, how it is now."""
+"""The state of a local HBase: the requested settings, the recorded processes, the status now."""
 
 from __future__ import annotations
 
