@@ -294,7 +294,7 @@ def check_namespace_name(name: str) -> str:
     """
     if not isinstance(name, str) or not _NAMESPACE_NAME.fullmatch(name):
         raise InvalidRequest(
-            f"namespace name {name!r:.120} is not one", hint="1 to 100 letters, digits and '_'"
+            f"namespace name {name!r:.120} is not valid", hint="1 to 100 letters, digits and '_'"
         )
     return name
 
@@ -307,7 +307,7 @@ def check_snapshot_name(name: str) -> str:
     """
     if not isinstance(name, str) or not _SNAPSHOT_NAME.fullmatch(name):
         raise InvalidRequest(
-            f"snapshot name {name!r:.220} is not one",
+            f"snapshot name {name!r:.220} is not valid",
             hint="use letters, digits, '_', '-' and '.', not '-' or '.' first, at most 200",
         )
     return name
@@ -323,7 +323,7 @@ def region_name(region: str | Region) -> str:
         return region.name
     if not isinstance(region, str):
         raise InvalidRequest(
-            f"region {region!r:.80} is not one", hint="give its name, or a Region of the list"
+            f"region {region!r:.80} is not valid", hint="give its name, or a Region of the list"
         )
     return region
 

@@ -46,7 +46,7 @@ def check_timestamp(timestamp: int | None) -> int | None:
         return None
     if not isinstance(timestamp, int) or not 0 <= timestamp <= MAX_TIMESTAMP:
         raise InvalidRequest(
-            f"timestamp {timestamp!r} is not one",
+            f"timestamp {timestamp!r} is not valid",
             hint="a timestamp is a whole number of milliseconds from 0 to 2^63 - 1",
         )
     return timestamp
@@ -62,7 +62,7 @@ def check_time_range(time_range: tuple[int, int] | None) -> tuple[int, int] | No
         start, stop = time_range
         if not 0 <= start <= stop <= MAX_TIMESTAMP:
             raise InvalidRequest(
-                f"time range [{start}, {stop}) is not one",
+                f"time range [{start}, {stop}) is not valid",
                 hint="give (start, stop) in milliseconds with 0 <= start <= stop",
             )
     return time_range

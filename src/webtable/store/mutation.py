@@ -74,7 +74,7 @@ def check_durability(durability: Durability) -> Durability:
     """
     if durability not in _DURABILITIES:
         raise InvalidRequest(
-            f"durability {durability!r:.80} is not one", hint=f"one of {', '.join(_DURABILITIES)}"
+            f"durability {durability!r:.80} is not valid", hint=f"one of {', '.join(_DURABILITIES)}"
         )
     return durability
 
@@ -300,7 +300,7 @@ class Check:
             self.op = CompareOp(op)
         except ValueError as exc:
             signs = ", ".join(f"CompareOp.{each.name}" for each in CompareOp)
-            message = f"comparison {op!r:.80} is not one"
+            message = f"comparison {op!r:.80} is not valid"
             raise InvalidRequest(message, hint=f"one of {signs}") from exc
         if value is not None and not isinstance(value, bytes):
             raise InvalidRequest(

@@ -124,7 +124,7 @@ def check_table_name(name: str) -> str:
     """
     if not isinstance(name, str) or not _TABLE_NAME.fullmatch(name) or len(name) > 200:
         raise InvalidRequest(
-            f"table name {name!r:.220} is not one",
+            f"table name {name!r:.220} is not valid",
             hint="use letters, digits, '_', '-' and '.', not '-' or '.' first, at most 200",
         )
     return name
@@ -154,7 +154,7 @@ def _check_family_name(name: str) -> None:
     )
     if wrong:
         raise InvalidRequest(
-            f"family name {name!r:.140} is not one",
+            f"family name {name!r:.140} is not valid",
             hint="1 to 127 printable bytes without ':', '/' and '\\', and not '.' first",
         )
 
@@ -162,7 +162,7 @@ def _check_family_name(name: str) -> None:
 def _choice(struct: msgspec.Struct, field: str, literal: object) -> None:
     value, choices = getattr(struct, field), get_args(literal)
     if value not in choices:
-        raise InvalidRequest(f"{field} {value!r} is not one", hint=f"one of {', '.join(choices)}")
+        raise InvalidRequest(f"{field} {value!r} is not valid", hint=f"one of {', '.join(choices)}")
 
 
 def _number(struct: msgspec.Struct, field: str, least: int, most: int) -> None:

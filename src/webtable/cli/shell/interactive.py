@@ -44,7 +44,7 @@ def run_interactive(session: Session) -> int:
     prompt: PromptSession[str] = PromptSession(
         history=_history(),
         completer=_StoreCompleter(session),
-        complete_while_typing=False,  # what a cluster is asked for must not come at every key
+        complete_while_typing=False,  # completions may need requests to a cluster: not at every key
         key_bindings=_keys(),
         multiline=True,
     )
@@ -128,9 +128,9 @@ def _show(session: Session, error: WebTableError, seconds: float) -> None:
         session.out.took(seconds)
 
 
-def _ask(question: str) -> str:
+def _ask(prompt: str) -> str:
     try:
-        return input(question)
+        return input(prompt)
     except EOFError:
         return "n"
 

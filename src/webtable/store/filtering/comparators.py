@@ -99,7 +99,7 @@ class BitComparator(Comparator, frozen=True):
         check_bytes(self.value, "the value to compare with")
         if self.bitwise_op not in get_args(BitwiseOp):
             raise InvalidRequest(
-                f"bitwise operation {self.bitwise_op!r:.80} is not one",
+                f"bitwise operation {self.bitwise_op!r:.80} is not valid",
                 hint=f"one of {', '.join(get_args(BitwiseOp))}",
             )
 
@@ -127,7 +127,9 @@ def check_comparison(op: FilterOp, comparator: Comparator | bytes) -> Comparator
         InvalidRequest: the operator is not one, or does not fit the comparator.
     """
     if op not in _OPS:
-        raise InvalidRequest(f"comparison {op!r:.80} is not one", hint=f"one of {'  '.join(_OPS)}")
+        raise InvalidRequest(
+            f"comparison {op!r:.80} is not valid", hint=f"one of {'  '.join(_OPS)}"
+        )
     if isinstance(comparator, bytes):
         return BinaryComparator(comparator)
     if not isinstance(comparator, Comparator):

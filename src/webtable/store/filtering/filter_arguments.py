@@ -102,7 +102,9 @@ def make_filter(form: Form, values: Sequence[Any]) -> f.Filter:
     if form.arguments[:2] == _COLUMN:
         family, qualifier, *rest = values
         if b":" in family or not family:
-            raise InvalidRequest(f"family {family!r:.80} is not one", hint="a name without a colon")
+            raise InvalidRequest(
+                f"family {family!r:.80} is not valid", hint="a name without a colon"
+            )
         return form.kind(family + b":" + qualifier, *rest)
     return form.kind(*values)
 

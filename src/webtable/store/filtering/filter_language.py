@@ -159,7 +159,7 @@ class _Parser:
             )
         name = as_text(word[0])
         if name not in FORMS:
-            self._fail(f"filter {name!r:.80} is not one", hint=_name_hint(name))
+            self._fail(f"filter {name!r:.80} is not valid", hint=_name_hint(name))
         self._at = word.end()
         return name
 

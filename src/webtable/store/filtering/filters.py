@@ -317,7 +317,7 @@ class RandomRowFilter(Filter, frozen=True):
     def __post_init__(self) -> None:
         if not isinstance(self.chance, int | float) or not 0 <= self.chance <= 1:
             raise InvalidRequest(
-                f"chance {self.chance!r:.80} is not one", hint="give a number from 0 to 1"
+                f"chance {self.chance!r:.80} is not valid", hint="give a number from 0 to 1"
             )
 
 
@@ -429,7 +429,7 @@ def _depth(filter: Filter) -> int:
 def _check_count(count: int, what: str, most: int) -> None:
     if not isinstance(count, int) or isinstance(count, bool) or not 0 <= count <= most:
         raise InvalidRequest(
-            f"{what} {count!r:.80} is not one", hint=f"give a whole number from 0 to {most:,}"
+            f"{what} {count!r:.80} is not valid", hint=f"give a whole number from 0 to {most:,}"
         )
 
 

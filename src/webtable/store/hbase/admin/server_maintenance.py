@@ -99,7 +99,7 @@ class ServerMaintenance:
                 attempts.failed(exc)
                 if attempts.maybe_applied:
                     raise Timeout(
-                        "whether the master stops is not known", hint="see `report()`"
+                        "whether the master stops is not valid", hint="see `report()`"
                     ) from exc
 
     # At a server itself
@@ -154,7 +154,7 @@ class ServerMaintenance:
         for name in names:
             if name not in queue_names:
                 raise InvalidRequest(
-                    f"queue {name!r:.60} is not known", hint=f"one of {', '.join(queue_names)}"
+                    f"queue {name!r:.60} is not valid", hint=f"one of {', '.join(queue_names)}"
                 )
         request = admin_pb2.ClearCompactionQueuesRequest(queue_name=names)
         kind = admin_pb2.ClearCompactionQueuesResponse

@@ -252,5 +252,5 @@ def _check_switch(switch: Switch) -> None:
     switches = get_args(Switch)
     if switch not in switches:
         raise InvalidRequest(
-            f"switch {switch!r:.60} is not known", hint=f"one of {', '.join(switches)}"
+            f"switch {switch!r:.60} is not valid", hint=f"one of {', '.join(switches)}"
         )
