@@ -1,4 +1,4 @@
-"""The form of what requests are made of: row keys, columns, timestamps and time ranges."""
+"""Checks of the form of requests: row keys, columns, timestamps and time ranges."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def check_row_key(row: bytes) -> bytes:
 
 
 def check_timestamp(timestamp: int | None) -> int | None:
-    """Returns the timestamp if it is one; None and `MAX_TIMESTAMP` both mean now.
+    """Returns the timestamp if it is valid; None and `MAX_TIMESTAMP` both mean now.
 
     Raises:
         InvalidRequest: it is negative or has more than 63 bits.
@@ -53,7 +53,7 @@ def check_timestamp(timestamp: int | None) -> int | None:
 
 
 def check_time_range(time_range: tuple[int, int] | None) -> tuple[int, int] | None:
-    """Returns the time range if it is one.
+    """Returns the time range if it is valid.
 
     Raises:
         InvalidRequest: it is not, or runs backwards.

@@ -1,7 +1,7 @@
 """Tables and families as they are declared: names and the options that HBase has.
 
 A schema is a frozen value; `create_table` and `alter_table` take one, `describe_table` gives one.
-Options that only matter to a cluster (bloom filters, block encoding …) are kept by the embedded
+Options that only matter to a cluster (bloom filters, block encoding …) are stored by the embedded
 engine as well, so that a table moves between engines unchanged.
 """
 
@@ -40,7 +40,7 @@ class Family(msgspec.Struct, frozen=True, kw_only=True):
         keep_deleted_cells: KEEP_DELETED_CELLS, whether reads of an earlier time range see past
             delete markers, and major compaction keeps what they hide.
         bloomfilter, compression, data_block_encoding, blocksize, in_memory: as in HBase.
-        attributes: further options by their HBase names, kept as they are.
+        attributes: further options by their HBase names, stored unchanged.
     """
 
     name: str
@@ -73,10 +73,10 @@ class TableSchema(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         name: `name` or `namespace:name`, of letters, digits, `_`, `-` and `.`.
-        families: at least one; kept in the order of their names.
+        families: at least one; stored in the order of their names.
         max_filesize: MAX_FILESIZE, the size at which a region is split, in bytes.
         memstore_flushsize: MEMSTORE_FLUSHSIZE, in bytes.
-        attributes: further options by their HBase names, kept as they are.
+        attributes: further options by their HBase names, stored unchanged.
     """
 
     name: str

@@ -61,7 +61,7 @@ class BinaryPrefixComparator(Comparator, frozen=True):
 class RegexStringComparator(Comparator, frozen=True):
     """Is equal to what a regular expression finds something in; only for `=` and `!=`.
 
-    The stored bytes are read as UTF-8, and a dot stands for line ends too. On HBase the
+    The stored bytes are read as UTF-8, and a dot matches line ends too. On HBase the
     expression is Java's; the embedded engine takes what means the same in Java and Python, limits
     the steps of a search, and raises `InvalidRequest` for the rest.
     """
@@ -124,7 +124,7 @@ def check_comparison(op: FilterOp, comparator: Comparator | bytes) -> Comparator
     """Returns the comparator that a filter with this operator compares with.
 
     Raises:
-        InvalidRequest: the operator is not one, or does not fit the comparator.
+        InvalidRequest: the operator is not valid, or does not fit the comparator.
     """
     if op not in _OPS:
         raise InvalidRequest(

@@ -129,7 +129,7 @@ def filter_text(filter: f.Filter) -> str:
     """Returns the text from which `parse_filter` makes an equal filter.
 
     Raises:
-        InvalidRequest: the language has no words for it.
+        InvalidRequest: the language cannot express it.
     """
     match filter:
         case f.FilterList(filters=(_, _, *_)):
@@ -141,7 +141,7 @@ def filter_text(filter: f.Filter) -> str:
             return f"WHILE {_in_parentheses(filter.filter)}"
     name = type(filter).__name__
     if name not in FORMS:
-        raise _no_words(filter)
+        raise _not_expressible(filter)
     return f"{name}({', '.join(_arguments(filter, FORMS[name]))})"
 
 
@@ -182,7 +182,7 @@ def _argument(filter: f.Filter, value: object) -> str:
         case bytes():
             # As the second number of a page bytes would be read as a number.
             if isinstance(filter, f.ColumnPaginationFilter):
-                raise _no_words(filter)
+                raise _not_expressible(filter)
             return _quoted(value)
         case BinaryComparator():
             return _quoted(b"binary:" + value.value)
@@ -194,14 +194,14 @@ def _argument(filter: f.Filter, value: object) -> str:
         case SubstringComparator():
             return _quoted(b"substring:" + value.text.encode())
         case _:
-            raise _no_words(filter)
+            raise _not_expressible(filter)
 
 
 def _quoted(value: bytes) -> str:
     return "'" + as_text(value.replace(b"'", b"''")) + "'"
 
 
-def _no_words(thing: f.Filter) -> InvalidRequest:
+def _not_expressible(thing: f.Filter) -> InvalidRequest:
     return InvalidRequest(
-        f"the filter language has no words for {thing!r:.120}", hint="give the filter itself"
+        f"the filter language cannot express {thing!r:.120}", hint="give the filter itself"
     )
