@@ -36,8 +36,8 @@ def read_losses(store: str) -> list[Loss]:
     found = []
     for line in lines:
         try:
-            held = json.loads(line)
-            found.append(Loss(at=int(held["at"]), cells=int(held["cells"])))
+            record = json.loads(line)
+            found.append(Loss(at=int(record["at"]), cells=int(record["cells"])))
         except (ValueError, KeyError, TypeError):
             continue
     return found
