@@ -79,7 +79,7 @@ class Claims:
                     raise NotUnique(index.name, entry.key, owner)
                 if not self.move_owner(state):
                     continue
-            # Also where the row has it already: somebody may be about to take it over.
+            # Also where the row has it already: another writer may be about to take it over.
             if self._swap(index, entry.key, stored, encode_claim(revision, row), revision.number):
                 return
         raise CheckFailed(

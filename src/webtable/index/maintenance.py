@@ -62,7 +62,7 @@ class Report(msgspec.Struct):
         entries: entries that were checked.
         missing: entries that should be there, the first thousand; with `repair` they were put.
         lacking: how many there are.
-        conflicts: keys of unique indexes that two rows have; somebody must decide.
+        conflicts: keys of unique indexes that two rows have; a user must decide.
         pending: rows whose old entries were still to be removed.
         leftovers: entries of no row, and marks of no group, old enough to go.
         young: such that may belong to a writer under way.

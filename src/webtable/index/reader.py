@@ -56,7 +56,7 @@ def hits(home: IndexHome, index: Index, scan: Scan) -> Iterator[Hit]:
 
 
 def hits_of_many(home: IndexHome, index: Index, scans: Sequence[Scan]) -> list[Iterator[Hit]]:
-    """Returns what `hits` does for each range, after asking for the first entries of all."""
+    """Returns what `hits` does for each range, after requests for the first entries of all."""
     narrowed = [_narrowed(index, scan) for scan in scans]
     streams = home.store.table(index.table).scan_many(narrowed)
     return [_as_hits(index, rows) for rows in streams]

@@ -141,7 +141,7 @@ class IndexedTable(IndexHome):
         return self.check_hits(name, self.hits(name, scan), columns=columns, where=where, scan=scan)
 
     def hits(self, name: str, scan: Scan | None = None) -> Iterator[Hit]:
-        """Yields the entries of a range as they are, without looking at the rows.
+        """Yields the entries of a range as they are, without reading the rows.
 
         Some may be stale or there twice. For scans that merge several ranges: give the merged
         hits to `check_hits`.

@@ -423,7 +423,7 @@ class _Race:
 
 
 Races: TypeAlias = dict[bytes, _Race]
-"""row → what was put for it in vain."""
+"""row → the entries that were put for nothing."""
 
 
 def _first_of_each_row(

@@ -52,7 +52,7 @@ def spawn(command: list[str], environment: Mapping[str, str], output: Path) -> P
         # Python ignores SIGPIPE, and a child would inherit that.
         setsigdef=[signal.SIGHUP, signal.SIGINT, signal.SIGPIPE, signal.SIGTERM],
     )
-    # Dead or alive, a child keeps its entry in /proc until somebody waits for it.
+    # Dead or alive, a child keeps its entry in /proc until its parent waits for it.
     return _identified(pid)
 
 
@@ -69,7 +69,7 @@ def is_alive(process: Process) -> bool:
     # While other threads still end, and hold files and ports, the first one is a zombie already.
     if stat.state != "Z" or stat.threads > 1:
         return True
-    with contextlib.suppress(ChildProcessError):  # somebody else's child, or reaped just now
+    with contextlib.suppress(ChildProcessError):  # another process's child, or reaped just now
         os.waitpid(process.pid, os.WNOHANG)
     return False
 

@@ -208,7 +208,7 @@ def _compare(table: str, declarer: str, stored: Stored, declared: Stored) -> Non
             raise SchemaMismatch(
                 f"field '{name}' of table '{table}' is stored as {stored_kind}, "
                 f"{declarer} declares {kind}",
-                hint="give the new field another name, or clean the old one away as a ghost first",
+                hint="give the new field another name, or remove the old one as a ghost first",
             )
 
 

@@ -270,7 +270,7 @@ class Declaration:
         return decoder.decode_key(self.plan, row)
 
     def make(self, row: bytes, key: Sequence[object], stored: Mapping[str, bytes]) -> Any:
-        """Returns the record of a key and the bytes of its fields, None if there are none.
+        """Returns the record of a key and the bytes of its fields, None if no field is stored.
 
         Raises:
             CorruptData: a field does not decode, or is missing.

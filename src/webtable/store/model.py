@@ -1,4 +1,4 @@
-"""The values that the store gives back: cells and rows.
+"""The values that the store returns: cells and rows.
 
 Rows come out of hot loops, so an engine hands over plain tuples and a `Row` makes the named
 forms only when they are used.

@@ -35,7 +35,7 @@ Use "exit" to quit this interactive shell.
 
 
 def run_interactive(session: Session) -> int:
-    """Reads commands from the terminal until somebody leaves; returns the exit code."""
+    """Reads commands from the terminal until the user exits; returns the exit code."""
     session.ask = _ask
     location = session.store.location
     session.out.line(BANNER.format(version=webtable.__version__, location=location))

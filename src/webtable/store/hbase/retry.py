@@ -397,7 +397,7 @@ def _translate_remote(
         # An error that ends a connection is about the user; one in a response is about the call.
         if error.maybe_applied or "Authentication" in detail:
             return NotAuthenticated(f"{error.server} refuses the connection: {detail}")
-        return NotAllowed(detail, hint="ask for the permission, or call as another user")
+        return NotAllowed(detail, hint="request the permission, or call as another user")
     if name == "CorruptHFileException":
         return CorruptData(f"a file of table '{table}' is damaged: {detail}")
     if remedy_for(error) is Remedy.FAIL:

@@ -85,7 +85,7 @@ class RocksAdmin:
         seeker.status()
 
     def _load_followed(self) -> None:
-        """Loads the catalog of a store that somebody else changes meanwhile."""
+        """Loads the catalog of a store that another process changes meanwhile."""
         deadline = time.monotonic() + _PATIENCE_SECONDS
         while True:
             try:

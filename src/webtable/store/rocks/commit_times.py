@@ -33,7 +33,7 @@ class Stamps:
     """Gives each commit of a store the current time, unless a cell of it has that time already.
 
     The caller holds the lock `Database.commits` during each call, except for `wait`. A time of 0
-    means that the caller lets go of the lock, waits, and tries again.
+    means that the caller releases the lock, waits, and tries again.
     """
 
     __slots__ = ("_batches", "_ms", "_rows")

@@ -176,7 +176,7 @@ class Encoder:
     def _put(self, table: OpenTable, put: Put) -> None:
         timestamp = self._put_ms if put.timestamp is None else put.timestamp
         prefix = escape(put.row) + b"\x00"
-        # Checked first: a traceback that somebody keeps must not hold a handle of the database.
+        # Checked first: a stored traceback must not keep a handle of the database open.
         check_mutation(table, put)
         for column, value in put.values.items():
             self._put_cell(table, prefix, (column, timestamp, value, _PUT), put.ttl_ms)

@@ -53,7 +53,7 @@ def scan_rows(job: ScanJob) -> Iterator[Row]:
 
 
 def scans_rows(jobs: Sequence[ScanJob]) -> list[Iterator[Row]]:
-    """Returns what `scan_rows` does for each, after asking for the first rows of all of them."""
+    """Returns what `scan_rows` does for each, after requests for the first rows of all."""
     scans = [_ParallelScan(job) for job in jobs]
     started = [scan.run() for scan in scans]
     try:
@@ -157,7 +157,7 @@ class _ParallelScan:
                     rows.cut(self._left)
                 self._left -= len(rows)
                 while few := rows.take():
-                    # Handed out they are let go: the next cells are read into their memory.
+                    # Returned rows are released: the next cells are read into their memory.
                     few.reverse()
                     while few:
                         yield few.pop()

@@ -307,7 +307,7 @@ class Connection:
             self._break(ConnectionLost(f"{self.server} closed the connection", self.server))
 
     def _send_out(self, timeout: float) -> None:
-        """Sends what is in the outbox, unless another thread is at it."""
+        """Sends what is in the outbox, unless another thread does it."""
         # A sender checks again after it has released the right; so no request is left behind.
         while self._outbox and self._sending.take():
             try:

@@ -24,7 +24,7 @@ def dial(
 
     Raises:
         ConnectFailed: no server responds there.
-        NotTrusted: the encryption did not come about.
+        NotTrusted: the TLS handshake failed.
     """
     try:
         connected: socket.socket | TlsSocket

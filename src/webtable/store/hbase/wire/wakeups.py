@@ -176,7 +176,7 @@ class Turns:
             return
 
     def _stop(self, now: float) -> None:
-        """Has everybody woken at once for a time."""
+        """Makes all threads be woken at once for a time."""
         self._none_until = now + self._pause
         self._pause = min(self._pause * 2, LAST_PAUSE_SECONDS)
         self._running = self._turns_given = 0

@@ -69,7 +69,7 @@ class Marks:
         self._reported: Promise | None = None
 
     def promised(self) -> Promise:
-        """Returns what the database must give back; zeros without a mark.
+        """Returns what the database must contain; zeros without a mark.
 
         Raises:
             CorruptData: the file is damaged, or the list of files is shorter than it was.

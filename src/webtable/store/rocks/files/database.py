@@ -90,7 +90,7 @@ class Database:
             promise = self._marks.promised()
             remove_unmade(self.path)
             if self._lock.was_killed and is_made(self.path):
-                # See what its log gives back before anything is changed.
+                # Check what its log recovers before anything is changed.
                 reader = self._rocks(self.path, AccessType.read_only(False))
                 recovered = reader.latest_sequence_number()
                 reader.close()
@@ -330,7 +330,8 @@ class Database:
                     self._lock.release(is_clean=is_clean)
 
     def _release(self) -> None:
-        # rocksdict flushes once more and may fail at that again; it lets go of the files even so.
+        # rocksdict flushes once more and may fail at that again; it releases the files
+        # nevertheless.
         for rocks, _ in self._handles.values():
             with contextlib.suppress(Exception):
                 rocks.close()

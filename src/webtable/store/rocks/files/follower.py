@@ -119,7 +119,7 @@ class Follower:
         return True
 
     def close(self) -> None:
-        """Removes the view and lets go of the database.
+        """Removes the view and releases the database.
 
         Reads under way go on with the files that they have open; RocksDB closes after the last.
         """
@@ -198,7 +198,7 @@ class Follower:
         return self._folder.path
 
     def copy_to(self, directory: Path) -> Promise:
-        """Copies the files of the view to a new directory; returns what that must give back.
+        """Copies the files of the view to a new directory; returns what the copy must contain.
 
         Everything that was acknowledged before the call is in the copy, except for writes without
         the log that are not flushed yet.
