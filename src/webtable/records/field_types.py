@@ -146,6 +146,6 @@ def _codec(hint: object, marks: list[object]) -> Codec:
         return EnumCodec(hint)
     plain = _PLAIN.get(hint)
     if plain is None:
-        known = "int, float, bool, str, bytes, date, datetime, an Enum, UUID, list[…]"
-        raise BadValue(f"{hint!r:.80} is no field type; use one of {known}")
+        supported = "int, float, bool, str, bytes, date, datetime, an Enum, UUID, list[…]"
+        raise BadValue(f"{hint!r:.80} is no field type; use one of {supported}")
     return plain()

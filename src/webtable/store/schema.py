@@ -107,7 +107,7 @@ class TableSchema(msgspec.Struct, frozen=True, kw_only=True):
 
     def with_family(self, family: Family) -> TableSchema:
         """Returns the schema with the family added, or put in place of one of the same name."""
-        others = tuple(known for known in self.families if known.name != family.name)
+        others = tuple(each for each in self.families if each.name != family.name)
         return msgspec.structs.replace(self, families=(*others, family))
 
     def without_family(self, name: str) -> TableSchema:

@@ -128,8 +128,8 @@ class _Translator:
         return Translation(whole, tuple(pieces), ignore_case)
 
     def _take(self, count: int, instead: str | None = None) -> None:
-        taken = self._pattern[self._at : self._at + count]
-        self._out.append(taken if instead is None else instead)
+        text = self._pattern[self._at : self._at + count]
+        self._out.append(text if instead is None else instead)
         self._at += count
 
     def _escape(self) -> None:

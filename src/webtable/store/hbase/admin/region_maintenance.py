@@ -326,12 +326,12 @@ class RegionMaintenance:
     def _located(self, region: RegionRow | Place) -> Place:
         """Returns where a region is now, as soon as some server has it."""
 
-        def ask(attempts: Attempts) -> Place:
+        def find(attempts: Attempts) -> Place:
             return self._master.cluster.regions.locate(
                 region.table, region.start, attempts.deadline
             )
 
-        place = self._master.retry(ask, self._master.shown_name(region.table))
+        place = self._master.retry(find, self._master.shown_name(region.table))
         if place.name != region.name:
             raise RegionGone(region.name)
         return place

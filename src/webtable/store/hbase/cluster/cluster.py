@@ -398,9 +398,9 @@ class Cluster:
                 self._meta_server = None
             raise
 
-    def _look_up(self, what: str, ask: Callable[[float], Server], deadline: Deadline) -> Server:
+    def _look_up(self, what: str, read: Callable[[float], Server], deadline: Deadline) -> Server:
         """Reads a server from the registry. The second time the one before does not serve."""
-        server = ask(deadline.attempt())
+        server = read(deadline.attempt())
         before = self._looked_up.get(what)
         self._looked_up[what] = server
         registry = "ZooKeeper" if self.location.by_zookeeper else "the masters"

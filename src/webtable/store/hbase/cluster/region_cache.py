@@ -28,7 +28,7 @@ _DISABLED = (base_pb2.TableState.DISABLED, base_pb2.TableState.DISABLING)
 
 
 class _Places:
-    """The known places of one table, by start key. Never changed, only replaced."""
+    """The cached places of one table, by start key. Never changed, only replaced."""
 
     __slots__ = ("places", "starts")
 

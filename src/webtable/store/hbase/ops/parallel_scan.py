@@ -143,7 +143,7 @@ class _ParallelScan:
             if piece is None:
                 return  # `run` meets the same trouble, and deals with it
             self._open(*piece)
-        self._scanners[0].ask()
+        self._scanners[0].send_request()
 
     def run(self) -> Generator[Row, None, None]:
         """Yields an empty row when the scan has begun, and then its rows."""
@@ -171,7 +171,7 @@ class _ParallelScan:
                 self._open(*self._pieces.take())
             first = self._scanners[0]
             rows = first.next_rows()
-            first.ask()
+            first.send_request()
             if first.is_over:
                 self._scanners.popleft()
                 if first.is_last:
@@ -196,7 +196,7 @@ class _ParallelScan:
                 self._open(*self._pieces.take())
             chosen = self._first_ready()
             rows = chosen.next_rows()
-            chosen.ask()
+            chosen.send_request()
             self._scanners.remove(chosen)
             if not chosen.is_over:
                 self._scanners.append(chosen)  # at the end: the others come first
@@ -227,7 +227,7 @@ class _ParallelScan:
             scanner.expect_many()
         self._has_begun = True
         self._scanners.append(scanner)
-        scanner.ask()
+        scanner.send_request()
 
     def _end_early(self) -> None:
         self._pieces.take_all()

@@ -105,7 +105,7 @@ class RangeScanner:
         if self._message.readType == client_pb2.Scan.DEFAULT:
             self._message.readType = client_pb2.Scan.STREAM
 
-    def ask(self) -> None:
+    def send_request(self) -> None:
         """Sends for the next rows, if that is not done already. Does not wait, and does not fail.
 
         A failure is handled when the rows are needed.
@@ -137,7 +137,7 @@ class RangeScanner:
             self._note_scanner(response.message)
             if _is_region_over(response.message) or self._is_brief:
                 break  # the next start is known only when this one is read
-            self.ask()
+            self.send_request()
         return len(self._stock)
 
     def next_rows(self) -> Batch | None:

@@ -3,7 +3,7 @@ cimport cython
 from cpython.exc cimport PyErr_CheckSignals
 
 cdef extern from "pythread.h" nogil:
-    # Python's own locks. They are taken and released without holding that of the interpreter.
+    # Python's own locks. They are acquired and released without holding that of the interpreter.
     ctypedef void* PyThread_type_lock
     PyThread_type_lock PyThread_allocate_lock()
     void PyThread_free_lock(PyThread_type_lock lock)
