@@ -40,7 +40,7 @@ def is_current(folder: Path, name: str) -> bool:
 
 
 def source_digest(folder: Path, name: str) -> str:
-    """Returns what tells one version of a module's sources from another.
+    """Returns a hash of a module's sources.
 
     They are its code, its C types, and the types that those rely on, in the same folder: what is
     compiled has them inside. The build writes down the same, by this very function.

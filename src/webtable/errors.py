@@ -53,7 +53,7 @@ __all__ = [
 class WebTableError(Exception):
     """The base of every error that this package raises on purpose.
 
-    `code` is stable and meant for programs; `hint` says what to do next (may be empty).
+    `code` is stable and meant for programs; `hint` is what to do next (may be empty).
     """
 
     code = "error"
@@ -159,7 +159,7 @@ class AlreadyExists(UsageError):
 
 
 class InvalidRequest(UsageError):
-    """An argument is not one that the call takes."""
+    """The call does not accept an argument."""
 
     code = "invalid-request"
 
@@ -231,7 +231,7 @@ class NotUnique(ConflictError):
 
 
 class StaleIndex(ConflictError):
-    """The index cannot answer yet: it is being built."""
+    """The index cannot be read yet: it is being built."""
 
     code = "stale-index"
 
@@ -245,7 +245,7 @@ class StoreLocked(ConflictError):
 class RetryableError(WebTableError):
     """The same call may work later.
 
-    Of a write `maybe_applied` says whether it may have been made nevertheless; where it is False,
+    For a write `maybe_applied` is whether it may have been made nevertheless; where it is False,
     nothing was changed. In a `BatchError` each entry has its own.
     """
 
@@ -254,13 +254,13 @@ class RetryableError(WebTableError):
 
 
 class RegionBusy(RetryableError):
-    """The region refuses work for the moment."""
+    """The region rejects work for the moment."""
 
     code = "region-busy"
 
 
 class ServerUnavailable(RetryableError):
-    """No server answers at the address."""
+    """No server responds at the address."""
 
     code = "server-unavailable"
 
@@ -302,13 +302,13 @@ class AccessError(WebTableError):
 
 
 class NotAuthenticated(AccessError):
-    """The server wants to know who is calling."""
+    """The server requires authentication."""
 
     code = "not-authenticated"
 
 
 class NotAllowed(AccessError):
-    """The caller is known and may not do this."""
+    """The caller is authenticated, but may not do this."""
 
     code = "not-allowed"
 
@@ -343,7 +343,7 @@ class BatchError(ExceptionGroup[WebTableError], WebTableError):  # type: ignore[
 
     code = "batch"
 
-    def __new__(  # noqa: D102 - the class says it
+    def __new__(  # noqa: D102 - see the class
         cls, message: str, errors: Sequence[WebTableError], positions: Sequence[int] = ()
     ) -> BatchError:
         return super().__new__(cls, message, errors)
@@ -362,7 +362,7 @@ class BatchError(ExceptionGroup[WebTableError], WebTableError):  # type: ignore[
         return (BatchError, (self.message, list(self.exceptions), self.positions))
 
     def joined(self, other: BatchError) -> BatchError:
-        """Returns an error that says what both say, where they are of one bulk write."""
+        """Returns one error with the failures of both, where they are of one bulk write."""
         errors = cast("tuple[WebTableError, ...]", (*self.exceptions, *other.exceptions))
         message = f"{self.message}, and {other.message}"
         return BatchError(message, errors, self.positions + other.positions)
@@ -407,7 +407,7 @@ def door(error: WebTableError | type[WebTableError]) -> Door:
 
 
 def error_body(error: WebTableError) -> dict[str, object]:
-    """Returns the one JSON error body that every door answers with."""
+    """Returns the one JSON error body that every interface returns."""
     return {
         "ok": False,
         "code": error.code,

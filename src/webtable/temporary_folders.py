@@ -22,11 +22,11 @@ _OWN = "webtable-"  # All names in the directory for temporary files begin with 
 
 
 class ScratchFolder:
-    """A new temporary folder, held by this process until `remove`.
+    """A new temporary folder, locked by this process until `remove`.
 
     Args:
         prefix: what the names of this kind of folder begin with.
-        directory: where; the system's directory for temporary files if none is named.
+        directory: where; by default the system's directory for temporary files.
     """
 
     def __init__(self, prefix: str = "", directory: str | Path | None = None) -> None:
@@ -44,7 +44,7 @@ class ScratchFolder:
                 shutil.rmtree(self.path, ignore_errors=True)
                 raise
             fcntl.flock(self._lock, fcntl.LOCK_EX)
-            # Another process may have taken the folder for a dead one before it was locked.
+            # Another process may have treated the folder as abandoned before it was locked.
             if os.fstat(self._lock).st_nlink:
                 return
             os.close(self._lock)
@@ -59,7 +59,7 @@ class ScratchFolder:
 
 @contextlib.contextmanager
 def scratch_folder(prefix: str, directory: str | Path | None = None) -> Iterator[Path]:
-    """Gives a `ScratchFolder` that is gone when the block is left."""
+    """Yields a `ScratchFolder` that is removed at the end of the block."""
     folder = ScratchFolder(prefix, directory)
     try:
         yield folder.path

@@ -81,7 +81,7 @@ def test_a_table_from_its_creation_to_its_end() -> None:
         (("create", "t", "f:versions"), 2, "'versions' is not OPTION=VALUE"),
         (("create", "t", "f:bloomfilter=BIG"), 2, "'BIG' is not a value of bloomfilter"),
         (("create", "t", "f", "--split", "m", "--split", "m"), 2, "split keys"),
-        (("create", "a b", "f"), 2, "table name 'a b' is not one"),
+        (("create", "a b", "f"), 2, "table name 'a b' is not valid"),
         (("alter", "pages", "--drop-family", "achor"), 3, "family 'achor' is not in"),
         (("alter", "nothing", "--set", "a.b=c"), 3, "table 'nothing' does not exist"),
         (("describe", "nothing"), 3, "table 'nothing' does not exist"),

@@ -184,11 +184,13 @@ def test_the_registry_asked_again(caplog: pytest.LogCaptureFixture) -> None:
     with played(reply, LIMIT, meta_hangs_up=True) as (cluster, _):
         engine = HBaseEngine(cluster)
         assert engine.get("t", Get(b"r")) is None
-        assert [each for each in logged(caplog) if "asked" in each] == []
+        assert [each for each in logged(caplog) if "looked up again at" in each] == []
         cluster.regions.forget(b"t")
         assert engine.get("t", Get(b"r")) is None
-    (message,) = [each for each in logged(caplog) if "asked" in each]
-    assert message.startswith("asked the masters again: the server of the meta table is 127.0.0.1:")
+    (message,) = [each for each in logged(caplog) if "looked up again at" in each]
+    assert message.startswith(
+        "looked up again at the masters: the server of the meta table is 127.0.0.1:"
+    )
 
 
 def test_a_zookeeper_server_that_does_not_answer_is_logged_once(
@@ -207,14 +209,14 @@ def test_a_zookeeper_server_that_does_not_answer_is_logged_once(
     with listening(play) as server:
         registry = ZooKeeperRegistry(parse_location(f"hbase://{server}"))
         for _ in range(3):
-            with pytest.raises(Exception, match="no ZooKeeper answers"):
+            with pytest.raises(Exception, match="no ZooKeeper responds"):
                 registry.children("rs", LIMIT)
         (message,) = logged(caplog)
-        assert message.startswith(f"ZooKeeper server {server} does not answer: ")
+        assert message.startswith(f"ZooKeeper server {server} does not respond: ")
         is_up.set()
         registry.children("rs", LIMIT)
         is_up.clear()
-        with pytest.raises(Exception, match="no ZooKeeper answers"):
+        with pytest.raises(Exception, match="no ZooKeeper responds"):
             registry.children("rs", LIMIT)
     assert len(logged(caplog)) == 2
 

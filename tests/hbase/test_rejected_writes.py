@@ -7,7 +7,7 @@ import pytest
 from webtable.errors import BatchError, InvalidRequest
 from webtable.store.hbase.engine import HBaseEngine
 from webtable.store.hbase.proto import client_pb2
-from webtable.store.hbase.rejected_writes import refusal_of
+from webtable.store.hbase.rejected_writes import rejection_of
 from webtable.store.hbase.wire.cells import encode_cells
 from webtable.store.mutation import Append, Delete, Increment, Mutation, Put
 
@@ -139,12 +139,12 @@ def test_mutations_of_one_row_that_were_refused_go_one_after_the_other() -> None
     ],
 )
 def test_words(detail: str, mutations: list[Mutation], said: str) -> None:
-    error = refusal_of(detail, "t", mutations)
+    error = rejection_of(detail, "t", mutations)
     assert isinstance(error, InvalidRequest)
     assert said in str(error)
 
 
 def test_other_words_are_the_servers() -> None:
-    assert refusal_of("no", "t", [Put(b"r", {b"f:v": b"v"})]) is None
-    assert refusal_of(TOO_LARGE, "t", []) is None
-    assert refusal_of("Field is not a long, it's 1 bytes wide", "t", [Delete(b"r")]) is None
+    assert rejection_of("no", "t", [Put(b"r", {b"f:v": b"v"})]) is None
+    assert rejection_of(TOO_LARGE, "t", []) is None
+    assert rejection_of("Field is not a long, it's 1 bytes wide", "t", [Delete(b"r")]) is None

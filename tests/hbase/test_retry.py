@@ -100,8 +100,8 @@ FAMILY_TEXT = (
         (remote(f"{HBASE}.NotServingRegionException"), errors.RegionBusy, "NotServing"),
         (remote("java.io.IOException", "disk"), errors.ServerUnavailable, "host:16020 failed"),
         (ConnectFailed("cannot connect to a:1", SERVER), errors.ServerUnavailable, "a:1"),
-        (CallTimedOut("host:16020 did not answer", SERVER), errors.Timeout, "host:16020"),
-        (NotHBase("it says b'HTTP'", SERVER), errors.ServerUnavailable, "check host and port"),
+        (CallTimedOut("host:16020 did not respond", SERVER), errors.Timeout, "host:16020"),
+        (NotHBase("it sent b'HTTP'", SERVER), errors.ServerUnavailable, "check host and port"),
     ],
 )
 def test_translations(error: RpcError, kind: type[errors.WebTableError], said: str) -> None:
@@ -138,7 +138,7 @@ def test_the_time_of_an_operation_that_began_before_its_first_failure() -> None:
 def test_a_missing_registry_ends_it_long_before_the_deadline() -> None:
     attempts = Attempts(60, "t")
     with pytest.raises(errors.ServerUnavailable):
-        fail_for_ever(attempts, RegistryUnavailable("no ZooKeeper answers at a:1", SERVER))
+        fail_for_ever(attempts, RegistryUnavailable("no ZooKeeper responds at a:1", SERVER))
     assert attempts.deadline.remaining() > 30
 
 

@@ -132,7 +132,7 @@ def test_a_batch_whose_answer_is_of_something_else(
     with played(reply, TIMEOUT) as (cluster, server):
         error = refused(HBaseEngine(cluster), operation)
     assert isinstance(error, ServerUnavailable)
-    assert f"{server} does not answer as HBase does: " in str(error)
+    assert f"{server} does not respond as HBase does: " in str(error)
     assert operation is get_many or error.maybe_applied
 
 
@@ -155,7 +155,7 @@ def test_a_write_whose_answer_is_of_something_else(operation: Operation, answer:
     with played(reply, TIMEOUT) as (cluster, server):
         error = refused(HBaseEngine(cluster), operation)
     assert isinstance(error, RetryableError)
-    assert f"{server} does not answer as HBase does: " in str(error)
+    assert f"{server} does not respond as HBase does: " in str(error)
     assert error.maybe_applied
 
 
@@ -172,4 +172,4 @@ def test_a_get_whose_cells_are_missing_names_the_server(is_first: bool) -> None:
         while answers:
             assert engine.get("t", Get(b"r")) is None
         error = refused(engine, lambda engine: engine.get("t", Get(b"r")))
-    assert f"{server} does not answer as HBase does: unreadable cells" in str(error)
+    assert f"{server} does not respond as HBase does: unreadable cells" in str(error)

@@ -133,7 +133,7 @@ def test_what_is_refused(embedded: Store) -> None:
     assert list(sites.scan()) == []
     wrong: list[tuple[dict[str, type[Record]], str]] = [
         ({}, "has no record classes"),
-        ({"": Owner}, "tag '' is not one"),
+        ({"": Owner}, "tag '' is not valid"),
         ({"a": Owner, "b": Other}, "'b' has not the entity key"),
         ({"a": Indexed}, "'a' has indexes"),
     ]

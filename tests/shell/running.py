@@ -35,7 +35,7 @@ class Shell:
     def run(self, text: str, *, keep_going: bool = False, echo: bool = False) -> Done:
         """Runs the lines of a script; questions are answered from it too."""
         lines = Lines(text.splitlines())
-        self.session.ask = lines.answer
+        self.session.ask = lines.reply
         script = Script("script", lines, keep_going=keep_going, echo=echo)
         code = run_script(self.session, script)
         out = self._out.getvalue()

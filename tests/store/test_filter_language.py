@@ -147,7 +147,7 @@ def test_a_bad_text_is_refused_with_its_position(text: str, position: int, said:
     ],
 )
 def test_what_has_no_text_is_told(filter: Filter) -> None:
-    with pytest.raises(InvalidRequest, match="no words"):
+    with pytest.raises(InvalidRequest, match="cannot express"):
         filter_text(filter)
 
 

@@ -19,7 +19,7 @@ TException = errors.TException
 TTransportException = errors.TTransportException
 
 __version__ = "1.3.0"
-"""The version of happybase whose behaviour this is."""
+"""The version of happybase that this package behaves like."""
 
 # The exceptions are left out: a star import must not replace Python's own IOError.
 __all__ = [

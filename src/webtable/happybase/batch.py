@@ -99,7 +99,7 @@ class Batch:
     ) -> None:
         """Adds a delete; see `Table.delete`. `wal` overrides the batch's.
 
-        The first one of a whole row asks for the table's families, and so tells of a table that
+        The first delete of a whole row reads the table's families, and so raises for a table that
         does not exist. A whole row counts as so many columns.
         """
         if columns is None and self._families is None:

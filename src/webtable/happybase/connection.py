@@ -51,8 +51,8 @@ class Connection:
             default means `WEBTABLE_STORE` where that is set.
         port: ZooKeeper's port, where `host` is a bare name. 9090 is the old gateway's and means
             that none was given.
-        timeout: milliseconds that one operation on a cluster may take. None and 0 mean what the
-            location says, or 60 seconds.
+        timeout: milliseconds that one operation on a cluster may take. None and 0 mean the
+            one of the location, or 60 seconds.
         autoconnect: connect now; else `open` has to be called first.
         table_prefix: is put in front of all table names, with the separator in between.
         compat: the older it is, the fewer arguments `Table.scan` takes.
@@ -116,7 +116,7 @@ class Connection:
                 lease.release()
 
     def _refresh_thrift_client(self) -> None:
-        """Drops what the connection had, so that `open` begins anew; programs call the two."""
+        """Closes the connection, so that `open` starts a new one; programs call the two."""
         self.close()
 
     def __del__(self) -> None:
@@ -125,7 +125,7 @@ class Connection:
 
     @property
     def store(self) -> Store:
-        """The store behind the connection, with everything that happybase has no words for.
+        """The store behind the connection, with everything that happybase does not offer.
 
         Raises:
             TTransportException: the connection is closed.
@@ -161,8 +161,8 @@ class Connection:
                 `bloom_filter_vector_size` and `bloom_filter_nb_hashes` have no effect.
 
         Raises:
-            AlreadyExists: there is one of that name.
-            IllegalArgument: HBase would not take a name or an option.
+            AlreadyExists: a table of that name exists.
+            IllegalArgument: HBase would reject a name or an option.
         """
         if not isinstance(families, dict):
             raise TypeError("'families' arg must be a dictionary")
@@ -221,7 +221,7 @@ class Connection:
             return self.store.admin.is_enabled(self._decoded(name))
 
     def compact_table(self, name: Text, major: bool = False) -> None:
-        """Asks for a compaction of a table, and does not wait for it."""
+        """Requests a compaction of a table, and does not wait for it."""
         with translated():
             self.store.admin.compact(self._decoded(name), major=major, wait=False)
 
@@ -235,7 +235,7 @@ class Connection:
 
     def _store_name(self, full_name: Text) -> str:
         name = as_bytes(full_name).decode(errors="backslashreplace")
-        # HBase knows a table of its default namespace by two names, an embedded store by one.
+        # A table of HBase's default namespace has two names, one of an embedded store has one.
         namespace, _, short = name.rpartition(":")
         if namespace == "default" and not self.store.capabilities.cluster:
             return short
@@ -243,7 +243,7 @@ class Connection:
 
 
 class Transport:
-    """Stands where happybase's connections have Thrift's transport, for programs that ask it."""
+    """Replaces the Thrift transport of happybase's connections, for programs that call it."""
 
     def __init__(self, connection: Connection) -> None:
         # Weak, so that a connection without other references is closed at once.

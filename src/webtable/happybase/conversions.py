@@ -1,4 +1,4 @@
-"""Forms of arguments and answers: text as bytes, and families as happybase writes them."""
+"""Forms of arguments and results: text as bytes, and families as happybase writes them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FOREVER = 2**31 - 1
 _NB = "bloom_filter_nb_hashes"
 _VECTOR = "bloom_filter_vector_size"
 
-# What the gateway filled in where a program said nothing. They are not HBase's own defaults.
+# The gateway's values of options that a program leaves out. They are not HBase's own defaults.
 _DEFAULTS: Mapping[str, object] = {
     "max_versions": 3,
     "compression": "NONE",
@@ -56,16 +56,16 @@ def as_bytes(text: Text) -> bytes:
     raise TypeError(f"input must be a text or byte string, got {type(text).__name__}")
 
 
-def as_integer(given: SupportsIndex, refusal: str) -> int:
+def as_integer(given: SupportsIndex, message: str) -> int:
     """Returns a whole number of any kind, numpy's too, as an `int`.
 
     Raises:
-        TypeError: it is not one; `refusal` says what is.
+        TypeError: the value is of another type; `message` is its text.
     """
     try:
         return int(operator.index(given))  # of True, `index` makes nothing else
     except TypeError:
-        raise TypeError(refusal) from None
+        raise TypeError(message) from None
 
 
 def as_columns(columns: Sequence[Text] | None) -> tuple[bytes, ...]:
@@ -100,8 +100,8 @@ def family_of(name: Text, options: Mapping[str, object] | None) -> Family:
         for option, default in _DEFAULTS.items()
     }
     for option in ("max_versions", "time_to_live"):
-        refusal = f"option '{option}' of family {name!r} must be an integer"
-        chosen[option] = as_integer(chosen[option], refusal)
+        message = f"option '{option}' of family {name!r} must be an integer"
+        chosen[option] = as_integer(chosen[option], message)
     for option in ("compression", "bloom_filter_type"):
         if not isinstance(chosen[option], (str, bytes)):
             raise TypeError(f"option '{option}' of family {name!r} must be text")

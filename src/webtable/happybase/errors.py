@@ -50,7 +50,7 @@ class TException(WebTableError):
     def __reduce__(self) -> tuple[Any, ...]:
         rebuild, (kind, *rest) = super().__reduce__()
         kind = getattr(kind, "_kind", kind)
-        # Pickling finds a class by its name, and ours have the names that programs know instead.
+        # Pickling finds a class by its name, and ours have the names that programs use instead.
         name = next((name for name, own in _OWN.items() if own is kind), None)
         return (rebuild, (kind, *rest)) if name is None else (_again, (rebuild, name, *rest))
 
@@ -74,11 +74,11 @@ class TTransportException(TException):
 
 
 class IOError(TException):
-    """The store refused: no such table or family, a disabled table, a server at fault."""
+    """The store rejected the call: no such table or family, a disabled table, a server at fault."""
 
 
 class IllegalArgument(TException):
-    """An argument is not one that HBase takes."""
+    """HBase does not accept an argument."""
 
 
 class AlreadyExists(TException):
@@ -93,7 +93,7 @@ class _TimedOut(TTransportException, TimeoutError):
     pass
 
 
-for _kind in (_Unreachable, _TimedOut):  # in tracebacks too they are what programs know
+for _kind in (_Unreachable, _TimedOut):  # tracebacks show the names that programs use
     _kind.__name__ = _kind.__qualname__ = TTransportException.__name__
 
 _OWN: dict[str, type[TException]] = {

@@ -27,7 +27,7 @@ def location_of(
     """Returns the location that the arguments of a `Connection` name.
 
     The default host stands for `WEBTABLE_STORE` where that is set. A host that is a location is
-    taken as it is, one with a slash is a directory, and any other is where ZooKeeper is. The port
+    used as it is, one with a slash is a directory, and any other is where ZooKeeper is. The port
     is ZooKeeper's, except 9090: that was the gateway's. The time-out replaces that of the location;
     0 was none for happybase, as None was, and here leaves the location's too.
 
@@ -58,7 +58,7 @@ def location_of(
 def _with_timeout(location: str, seconds: float) -> str:
     address, _, query = location.partition("?")
     options = [each for each in query.split("&") if each and not each.startswith("timeout=")]
-    # Digits only: the + of 1e+07 would be a blank to who reads the location.
+    # Digits only: the parser of the location would read the + of 1e+07 as a blank.
     digits = f"{min(seconds, _LONGEST_SECONDS):.6f}".rstrip("0").rstrip(".")
     return f"{address}?{'&'.join([*options, f'timeout={digits}'])}"
 
@@ -78,7 +78,7 @@ class Lease:
 
 
 def acquire(location: str) -> Lease:
-    """Opens the store at a location, or joins those who have it open.
+    """Opens the store at a location, or shares it with the other users of it.
 
     Raises:
         WebTableError: it cannot be opened, see `webtable.open`.
@@ -95,7 +95,7 @@ def acquire(location: str) -> Lease:
 
 
 class _Shared:
-    """A store and the number of those who use it."""
+    """A store and the number of its users."""
 
     def __init__(self, key: str) -> None:
         self.users = 0
@@ -122,7 +122,7 @@ class _Shared:
             if store is not None:
                 store.close()
             with _lock:
-                # Somebody may have joined while it was being closed; then it is opened anew.
+                # Another thread may have joined during the close; then the store is opened again.
                 if not self.users:
                     _stores.pop(self._key, None)
 

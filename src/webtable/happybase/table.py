@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 __all__ = ["Table"]
 
 Data: TypeAlias = dict[bytes, Any]
-"""Column → value, or (value, timestamp) where timestamps were asked for. `Any`, because programs
-that never had types should not have to tell the two apart for a type checker."""
+"""Column → value, or (value, timestamp) where timestamps were requested. `Any`, because programs
+that never had types should not have to distinguish the two for a type checker."""
 
 DEFAULT_BATCH_SIZE = 1000
 _NOT_A_VALUE = "'value' must be an integer"
@@ -94,7 +94,7 @@ class Table:
         timestamp: SupportsIndex | None = None,
         include_timestamp: bool = False,
     ) -> Data:
-        """Reads one row; an empty dict when nothing is there.
+        """Reads one row; an empty dict when the row does not exist.
 
         Args:
             columns: a list of families (`b"cf"`) and columns (`b"cf:q"`); None means all.
@@ -114,7 +114,7 @@ class Table:
         timestamp: SupportsIndex | None = None,
         include_timestamp: bool = False,
     ) -> list[tuple[bytes, Data]]:
-        """Reads many rows: `(row key, data)` in the order asked, without those that are missing.
+        """Reads many rows: `(row key, data)` in the given order, without missing rows.
 
         The other arguments are those of `row`.
         """
@@ -122,7 +122,7 @@ class Table:
         if isinstance(rows, (str, bytes)):
             raise TypeError("'rows' must be a list of row keys")
         if not rows:
-            return {}  # type: ignore[return-value] # happybase's own tests ask for a dict here
+            return {}  # type: ignore[return-value] # happybase's own tests expect a dict here
         time_range = _before(timestamp)
         keys = [as_bytes(row) for row in rows]
         with translated():
@@ -137,7 +137,7 @@ class Table:
         timestamp: SupportsIndex | None = None,
         include_timestamp: bool = False,
     ) -> list[Any]:
-        """Reads the versions of one column, newest first; None means all that are kept."""
+        """Reads the versions of one column, newest first; None means all that are stored."""
         at_most = ALL_VERSIONS
         if versions is not None:
             at_most = as_integer(versions, "'versions' argument must be a number or None")
@@ -169,12 +169,12 @@ class Table:
         sorted_columns: bool = False,
         reverse: bool = False,
     ) -> Generator[tuple[bytes, Data], None, None]:
-        """Yields `(row key, data)` in key order. Arguments are looked at with the first row.
+        """Yields `(row key, data)` in key order. Arguments are checked with the first row.
 
         Args:
             row_start: the first row key; the last one with `reverse`.
             row_stop: the row key to stop before. Equal to `row_start` it means that one row.
-            row_prefix: only rows whose keys begin so; instead of `row_start` and `row_stop`.
+            row_prefix: only rows whose keys begin with it; instead of `row_start` and `row_stop`.
             columns, timestamp, include_timestamp: as in `row`.
             filter: a filter in HBase's filter language, or one of `webtable.filters`.
             batch_size: rows to fetch from a server at a time; the default leaves it to the store.
@@ -241,7 +241,7 @@ class Table:
     ) -> None:
         """Deletes a row, or families and columns of it, with every version up to `timestamp`."""
         with self.batch(timestamp=timestamp, wal=wal) as batch:
-            # It is sent at once, so nobody has to ask first whether there is such a table.
+            # It is sent at once, so no check is needed first whether the table exists.
             batch._delete(row, columns)
 
     def batch(
@@ -284,7 +284,7 @@ class Table:
             except InvalidRequest as exc:
                 # Its form was right, so it was the stored value that could not be added to.
                 raise raised(errors.IOError, exc.message, hint=exc.hint, code=exc.code) from exc
-        assert found is not None, "a store answers increments with the new value"
+        assert found is not None, "a store returns the new value of an increment"
         return int.from_bytes(found.cells[0].value, "big", signed=True)
 
     def counter_dec(self, row: Text, column: Text, value: SupportsIndex = 1) -> int:
@@ -329,7 +329,7 @@ def _bounds(
 
 
 def _next_key(row: bytes) -> bytes:
-    """Returns the first row key after this one; empty when there is none."""
+    """Returns the first row key after this one; empty when no key follows."""
     return row + b"\0" if len(row) < MAX_ROW_BYTES else prefix_end(row)
 
 

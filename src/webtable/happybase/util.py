@@ -57,7 +57,7 @@ def _capitalized(word: str) -> str:
 
 
 def bytes_increment(b: bytes) -> bytes | None:
-    r"""Returns the first key after all keys that begin so; None when there is none.
+    r"""Returns the first key after all keys with that prefix; None when no key follows.
 
     >>> bytes_increment(b"a\xff")
     b'b'

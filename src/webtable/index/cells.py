@@ -3,7 +3,7 @@
 On-disk: changing this needs a new format version; `tests/index/test_cells.py` freezes it.
 Numbers are big-endian and unsigned. Every cell is stamped with a revision, see `table.py`.
 
-Of an indexed row, two cells (the prefix is chosen, `a:.` say):
+In an indexed row, two cells (the prefix is configurable, for example `a:.`):
 
     a:.rev      | revision 8 | token 8 |
     a:.pending  empty, or
@@ -11,7 +11,7 @@ Of an indexed row, two cells (the prefix is chosen, `a:.` say):
       removal:  | kind 1 | table | row key | column |, each of the three as | length 2 | bytes |
       kind:     0 an entry, 1 a claim; revision: the one that the row had before
 
-Of an index table (the family is `e` unless the index says otherwise):
+In an index table (the family is `e` unless the index names another):
 
     plain entry    row key: the entry's; column `e:` + what it covers; value: the row that it is of
     unique entry   row key: the entry's; column `e:`; value
@@ -47,7 +47,7 @@ _LONGEST = 0xFFFF
 
 
 class Revision(NamedTuple):
-    """What a revision cell says; the number 0 is that of a row never written."""
+    """The content of a revision cell; a row that was never written has the number 0."""
 
     number: int
     token: bytes
@@ -63,7 +63,7 @@ class Removal(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """What a unique entry says: who has it since which revision; an owner of None: nobody."""
+    """The content of a unique entry: its owner, since which revision; None if it is free."""
 
     owner: bytes | None
     revision: Revision
@@ -75,15 +75,15 @@ def encode_revision(revision: Revision) -> bytes:
 
 
 def decode_revision(value: bytes) -> Revision:
-    """Returns what a revision cell says.
+    """Decodes a revision cell.
 
     Raises:
-        CorruptData: it is not one.
+        CorruptData: the bytes do not decode.
     """
     if len(value) != REVISION_BYTES:
         raise CorruptData(
             f"a revision cell has {len(value)} bytes, not {REVISION_BYTES}",
-            hint="was the row written without its indexes? delete the cell and build them anew",
+            hint="was the row written without its indexes? delete the cell and rebuild the indexes",
         )
     return Revision(int.from_bytes(value[:8], "big"), value[8:])
 
@@ -147,10 +147,10 @@ def encode_free(revision: Revision) -> bytes:
 
 
 def decode_claim(value: bytes) -> Claim:
-    """Returns what a unique entry says.
+    """Decodes a unique entry.
 
     Raises:
-        CorruptData: it is not one.
+        CorruptData: the bytes do not decode.
     """
     kind, revision = value[:1], value[1 : REVISION_BYTES + 1]
     owner = value[REVISION_BYTES + 1 :]
@@ -161,6 +161,6 @@ def decode_claim(value: bytes) -> Claim:
     ):
         raise CorruptData(
             f"a unique entry does not decode: {value[:40]!r}",
-            hint="was the table written without its index? empty it and build the index anew",
+            hint="was the table written without its index? empty it and rebuild the index",
         )
     return Claim(owner or None, decode_revision(revision))

@@ -1,8 +1,8 @@
 """Unique entries: claims of rows on keys, changed only by check-and-mutate.
 
-A unique entry is never deleted. It says which row has the key since which revision, or that it is
-free. A claim is not yet a right: the row's facts are the truth, as everywhere. Who wants a key
-whose owner's facts do not have it may be looking at a leftover or at a writer under way; so it
+A unique entry is never deleted. It records which row has the key since which revision, or that it
+is free. A claim is not yet a right: the row's facts are the truth, as everywhere. A writer that
+finds a key whose owner's facts lack it sees either a leftover or another writer at work. So it
 first moves the owner's revision, which makes that writer start again and renew its claim.
 """
 
@@ -35,7 +35,7 @@ _ATTEMPTS = 1000
 
 
 class StoredClaim(NamedTuple):
-    """A unique entry as it was read; a timestamp of 0 and no value: there is none yet."""
+    """A unique entry as it was read; a timestamp of 0 and no value mean that none exists yet."""
 
     claim: Claim | None
     value: bytes | None
@@ -79,7 +79,7 @@ class Claims:
                     raise NotUnique(index.name, entry.key, owner)
                 if not self.move_owner(state):
                     continue
-            # Also where the row has it already: somebody may be about to take it over.
+            # Also where the row has it already: another writer may be about to take it over.
             if self._swap(index, entry.key, stored, encode_claim(revision, row), revision.number):
                 return
         raise CheckFailed(
@@ -129,14 +129,14 @@ class Claims:
 class Ledger:
     """Unique entries while one atomic commit is put together: as stored, with its own claims.
 
-    Nobody else writes meanwhile, so a claim is a plain put, and facts alone decide.
+    No other writer runs meanwhile, so a claim is a plain put, and only facts decide.
     """
 
     def __init__(self, home: IndexHome, states: Mapping[bytes, RowState]) -> None:
         self._home = home
         self._states = states
         self._claims = Claims(home)
-        self._known: dict[tuple[str, bytes], StoredClaim] = {}
+        self._cache: dict[tuple[str, bytes], StoredClaim] = {}
 
     def claim(self, plan: Plan) -> list[tuple[str, Put]]:
         """Returns the puts that give a row its keys and free those it has no more.
@@ -164,17 +164,17 @@ class Ledger:
         return puts
 
     def _stored(self, table: str, key: bytes, column: bytes) -> StoredClaim:
-        known = self._known.get((table, key))
-        if known is None:
-            known = self._known[table, key] = self._claims.read(table, key, column)
-        return known
+        stored = self._cache.get((table, key))
+        if stored is None:
+            stored = self._cache[table, key] = self._claims.read(table, key, column)
+        return stored
 
     def _put(
         self, place: Removal, stored: StoredClaim, revision: Revision, owner: bytes | None
     ) -> tuple[str, Put]:
         timestamp = rules.claim_timestamp(revision.number, stored.timestamp)
         value = encode_free(revision) if owner is None else encode_claim(revision, owner)
-        self._known[place.table, place.key] = StoredClaim(Claim(owner, revision), value, timestamp)
+        self._cache[place.table, place.key] = StoredClaim(Claim(owner, revision), value, timestamp)
         return place.table, Put(place.key, {place.column: value}, timestamp=timestamp)
 
 

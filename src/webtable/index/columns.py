@@ -1,6 +1,6 @@
 """Writing some columns of indexed rows, in an embedded store.
 
-A change of the same few columns of very many rows need not read the other columns, nor look at
+A change of the same few columns of very many rows need not read the other columns, nor compute
 indexes that do not depend on these. What is stored is what `Writer` would store:
 tests/index/test_columns.py compares the two over random input.
 """
@@ -29,8 +29,8 @@ class ColumnWriter:
 
     Args:
         home: the rows, in a store with atomic commits.
-        changes: the columns that may change. No unique or grouped index looks at them.
-        reads: what else to read, for those who decide.
+        changes: the columns that may change. No unique or grouped index depends on them.
+        reads: further columns to read, which the decision needs.
     """
 
     def __init__(self, home: IndexHome, changes: Sequence[bytes], reads: Sequence[bytes]) -> None:
@@ -42,7 +42,7 @@ class ColumnWriter:
                 continue
             if not index.columns or index.is_unique or index.is_grouped:
                 raise InvalidRequest(
-                    f"index '{index.name}' is unique or grouped, or looks at whole rows",
+                    f"index '{index.name}' is unique or grouped, or depends on whole rows",
                     hint="write whole rows of such tables",
                 )
             self._indexes.append(index)
@@ -87,7 +87,7 @@ class ColumnWriter:
         home, row, at = self._home, state.row, state.revision.number
         facts = {c: v for c, v in {**state.facts, **change}.items() if v is not None}
         for index in self._indexes:
-            # An index that is being built, or whose entries expire, may lack what the row had.
+            # An index that is being built, or whose entries expire, may lack entries of the row.
             puts_all = home.renews or index.name not in home.ready
             moved = hot_plan.moved_entries(index, row, state.facts, facts, puts_all)
             if moved is None:

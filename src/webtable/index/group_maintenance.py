@@ -1,4 +1,4 @@
-"""Looking after the marks of groups: those that are missing, and those of groups that are none."""
+"""Repairs the marks of groups: adds missing ones, removes those of groups with too few rows."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def find_stale(
 
     Entries count, not rows: one whose row is about to be written may rely on the mark already.
     """
-    # As with entries, the time is taken before it is looked at what there is.
+    # As with entries, the clock is read before the marks and entries are.
     now = home.clock.now_ms()
     counts = sizes(home, index, [group for group, _ in marks])
     stale = [mark for mark, count in zip(marks, counts, strict=True) if count < 2]

@@ -50,17 +50,17 @@ def marked(home: IndexHome, index: Index, start: bytes = b"") -> Iterator[tuple[
 
 def sizes(home: IndexHome, index: Index, groups: Sequence[bytes]) -> list[int]:
     """Returns how many entries there are in each of some groups; two stand for more, too."""
-    asked = [(group, _PAIR) for group in groups]
-    return [len(keys) for keys in _keys(home, index, asked)]
+    limits = [(group, _PAIR) for group in groups]
+    return [len(keys) for keys in _keys(home, index, limits)]
 
 
 def _keys(
-    home: IndexHome, index: Index, asked: Iterable[tuple[bytes, int]]
+    home: IndexHome, index: Index, limits: Iterable[tuple[bytes, int]]
 ) -> Iterator[list[bytes]]:
     """Yields the keys of the first entries of each group, so many at most."""
     family = (index.family.encode(),)
     scans = [
-        Scan(prefix=group, columns=family, limit=most, batch_rows=most) for group, most in asked
+        Scan(prefix=group, columns=family, limit=most, batch_rows=most) for group, most in limits
     ]
     for rows in home.store.table(index.table).scan_many(scans):
         yield [row.key for row in rows]
@@ -69,7 +69,7 @@ def _keys(
 def add_marks(home: IndexHome, index: Index) -> None:
     """Gives the table of an index that had no marks room for them; the index is to be built then.
 
-    Every writer must know the index as a grouped one before that.
+    Every writer must have the index declared as grouped before that.
     """
     described = home.store.describe_table(index.table)
     families = {family.name: family for family in described.families}
@@ -84,9 +84,9 @@ def add_marks(home: IndexHome, index: Index) -> None:
 
 
 def new_marks(home: IndexHome, plans: Sequence[Plan]) -> list[tuple[str, Mutation]]:
-    """Returns the marks that attempts need, whose entries are put and whose rows are not.
+    """Returns the marks for attempts that have put their entries and not yet their rows.
 
-    A group that has a mark gets another one without a look at its entries, which may be many: the
+    A group that has a mark gets another one without a read of its entries, which may be many: the
     one that is there may be about to be removed.
     """
     marks: list[tuple[str, Mutation]] = []
@@ -98,8 +98,8 @@ def new_marks(home: IndexHome, plans: Sequence[Plan]) -> list[tuple[str, Mutatio
             if where == table
         ]
         groups = sorted({group for group, _, _ in added})
-        known = home.store.table(table).get_many(groups, (MARK,))
-        unmarked = [group for group, mark in zip(groups, known, strict=True) if mark is None]
+        stored = home.store.table(table).get_many(groups, (MARK,))
+        unmarked = [group for group, mark in zip(groups, stored, strict=True) if mark is None]
         found = _first_keys(home, index, unmarked)
         for group, key, number in added:
             if group not in found or any(other != key for other in found[group]):
@@ -111,8 +111,8 @@ def _first_keys(home: IndexHome, index: Index, groups: Sequence[bytes]) -> dict[
     """Returns keys of entries of some groups without marks; more than one where there are more."""
     is_ready = index.name in home.ready
     if len(groups) <= _FEW or not is_ready or not home.store.capabilities.cluster:
-        asked = [(group, _PAIR) for group in groups]
-        return dict(zip(groups, _keys(home, index, asked), strict=True))
+        limits = [(group, _PAIR) for group in groups]
+        return dict(zip(groups, _keys(home, index, limits), strict=True))
     # Without marks they have few entries: one call a region reads those of all groups in it.
     ranges = tuple(RowRange(group, prefix_end(group)) for group in groups)
     scan = Scan(
@@ -139,8 +139,8 @@ def commit_marks(home: IndexHome, plans: Sequence[Plan]) -> list[tuple[str, Muta
         if not moved:
             continue
         is_building = index.name not in home.ready
-        asked = [(group, _PAIR + len(keys)) for group, keys in moved.items()]
-        found = _keys(home, index, asked)
+        limits = [(group, _PAIR + len(keys)) for group, keys in moved.items()]
+        found = _keys(home, index, limits)
         number = max(plan.revision.number for plan in plans)
         for (group, keys), before in zip(moved.items(), found, strict=True):
             after = {key for key in before if key not in keys}

@@ -54,7 +54,7 @@ def is_plain(items: Sequence[tuple[bytes, object]]) -> bool:
 def plan_puts(
     home: Any, items: Sequence[tuple[bytes, Any]], found: Sequence[Row | None], now_ms: int
 ) -> tuple[list[Any], list[tuple[str, Mutation]]] | None:
-    """Returns the new revisions of rows and what is to be written; None: let `Plan` say it.
+    """Returns the new revisions of rows and the mutations; None: `Plan` must do it.
 
     Args:
         home: the table, an `IndexHome` whose indexes are ready, and neither unique nor grouped.
@@ -81,7 +81,7 @@ def plan_puts(
                 return None
             cell = old.pop(revision_column, None)
             if cell is not None:
-                # As `decode_revision` does it, which says what is wrong where something is.
+                # The same as `decode_revision`, which raises the error where the cell is damaged.
                 whole = len(cell) == REVISION_BYTES
                 old_number = from_bytes(cell[:8], "big") if whole else decode_revision(cell).number
         number = new_revision(now_ms, old_number)
@@ -152,8 +152,8 @@ def _move(
 
 def _put(row: bytes, values: dict[bytes, bytes], timestamp: int) -> Put:
     if type(row) is not bytes or not 0 < len(row) <= MAX_ROW_BYTES:
-        return Put(row, values, timestamp=timestamp)  # which says what is wrong
-    # Without the call of __init__, whose checks are made.
+        return Put(row, values, timestamp=timestamp)  # which raises the error
+    # Without the call of __init__, because its checks are done already.
     put = _new_put(Put)
     put.row, put.values, put.timestamp = row, values, timestamp
     put.ttl_ms, put.clears = None, ()

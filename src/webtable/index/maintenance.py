@@ -58,11 +58,11 @@ class Report(msgspec.Struct):
     """What `verify` found, and what it did about it.
 
     Attributes:
-        rows: rows looked at.
-        entries: entries looked at.
+        rows: rows that were checked.
+        entries: entries that were checked.
         missing: entries that should be there, the first thousand; with `repair` they were put.
         lacking: how many there are.
-        conflicts: keys of unique indexes that two rows have; somebody must decide.
+        conflicts: keys of unique indexes that two rows have; a user must decide.
         pending: rows whose old entries were still to be removed.
         leftovers: entries of no row, and marks of no group, old enough to go.
         young: such that may belong to a writer under way.
@@ -87,7 +87,7 @@ class Report(msgspec.Struct):
 
     @property
     def is_clean(self) -> bool:
-        """Whether every answer of the indexes is right; leftovers are garbage, not errors."""
+        """Whether every result of the indexes is right; leftovers are garbage, not errors."""
         return not self.lacking and not self.conflicts
 
     @property
@@ -99,8 +99,8 @@ class Report(msgspec.Struct):
 def build(table: IndexedTable, name: str, *, start: bytes = b"") -> int:
     """Adds the rows that were there before an index, and makes it ready to be read.
 
-    Every writer must know the index before this begins: then it keeps the entries of what it
-    writes, and this adds those of the rest. Each row's revision is moved, so that a write which
+    Every writer must have the index declared before this begins: then it keeps the entries of what
+    it writes, and this adds those of the rest. Each row's revision is moved, so that a write which
     began before its writer knew starts again. Started again, it begins at `start`.
 
     Returns how many rows were read.
@@ -136,7 +136,7 @@ def verify(table: IndexedTable, *, names: Sequence[str] = (), repair: bool = Fal
     """Compares the indexes with the rows, while others write.
 
     Args:
-        names: the indexes to look at; all that are ready if none is named.
+        names: the indexes to verify; by default all that are ready.
         repair: put what is missing, and remove what is left over and older than ten minutes.
     """
     report = Report(is_repaired=repair)
@@ -223,7 +223,7 @@ class _Checker:
         report, table = self._report, self._table
         report.entries += len(hits)
         rows = list(dict.fromkeys(hit.row for hit in hits))
-        # The time is taken before the rows are read: what is abandoned by then can get into no row
+        # The clock is read before the rows are: what is abandoned by then can get into no row
         # any more, while what a row lacks now may be in it when this worker goes on after a stall.
         now = table.clock.now_ms()
         states = {state.row: state for state in table.read_states(rows)}
@@ -271,7 +271,7 @@ class _Checker:
 
 
 class Explanation(NamedTuple):
-    """How a scan of an index is answered, and what it cost."""
+    """How a scan of an index was executed, and what it cost."""
 
     name: str
     table: str
@@ -281,7 +281,7 @@ class Explanation(NamedTuple):
 
 
 def explain(table: IndexedTable, name: str, scan: Scan | None = None) -> Explanation:
-    """Runs a scan of an index and tells what was read for it."""
+    """Runs a scan of an index and returns what was read for it."""
     index = table.index(name)
     start, stop = (scan or Scan(prefix=index.prefix)).bounds()
     found = table.find(name, scan)

@@ -42,7 +42,7 @@ class Entry(NamedTuple):
     """One entry of an index: its row key in the index's table, and what it covers.
 
     A key of a plain index must be of one row only: end it in the row's key. What an entry covers
-    can be looked at before the row is read; a unique entry covers nothing.
+    can be tested before the row is read; a unique entry covers nothing.
     """
 
     key: bytes
@@ -56,14 +56,14 @@ class Index:
         name: the index's name, and its table's unless `table` is given.
         entries: (row key, facts) → the entries of a row; pure, and quick: it runs for every write
             and every hit. Never called with empty facts: a row without facts has no entries.
-        columns: the columns that `entries` looks at, if they are few: it must depend on nothing
+        columns: the columns that `entries` depends on, if they are few: it must depend on nothing
             else, and give nothing for a row that has none of them. Writes then read only these.
         unique: whether a key belongs to one row at most; a write that breaks it is `NotUnique`.
         table: the table that holds the entries; it may be the indexed one.
         prefix: what the keys of all its entries begin with, where a table holds other rows too.
         family: the family of the entries.
         grouped: whether it is marked which entries several rows share, but for the row's key at the
-            end of the entry's: every key must end so. For questions about what is shared alone.
+            end of the entry's: every key must end so. For queries about shared entries only.
         layout: the schema that its table is made with, instead of a plain one.
         splits: the keys at which its table is split when it is made.
     """
@@ -129,7 +129,7 @@ class Index:
         if not key or not key.startswith(self.prefix):
             raise InvalidRequest(
                 f"index '{self.name}' gave the key {key!r:.80} for row {row!r:.80}",
-                hint=f"its keys begin with {self.prefix!r}, and none is empty",
+                hint=f"its keys begin with {self.prefix!r}, and no key is empty",
             )
         if cover and self.is_unique:
             raise InvalidRequest(
@@ -166,7 +166,7 @@ class RowState(NamedTuple):
     Attributes:
         facts: empty when the row was never written or is deleted.
         revision: its number is 0 when the row was never written through its indexes.
-        cell: the whole revision cell, None when there is none.
+        cell: the whole revision cell, None when the row has none.
         pending: the cell of entries still to remove, and `pending_at` its timestamp.
     """
 
@@ -186,7 +186,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
         delete: columns to delete (no families), with all their versions.
         more: further mutations of the row, with timestamps of their own.
         facts: the facts that the row has afterwards. None: the old ones, with `put` and `delete`;
-            must be given where `more` changes facts. Empty facts: the row is gone.
+            must be given where `more` changes facts. Empty facts: the row is deleted.
         renew: put all entries again, also those that the row has already.
     """
 
@@ -207,7 +207,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
 
 
 Decide: TypeAlias = Callable[[RowState], Change | None]
-"""Says what to do to a row when it is read; called anew at every attempt. None: nothing."""
+"""Decides the change of a row after a read; called again at every attempt. None: no change."""
 
 
 class Hit(NamedTuple):

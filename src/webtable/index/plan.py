@@ -73,7 +73,7 @@ class Plan:
     def _compare(self, index: Index) -> None:
         """Notes which entries of an index come and go; `hot_plan.moved_entries` decides it."""
         home, row, number = self._home, self.row, self.revision.number
-        # An index that is being built, or whose entries expire, may lack what the row had.
+        # An index that is being built, or whose entries expire, may lack entries of the row.
         puts_all = self._change.renew or home.renews or index.name not in home.ready
         moved = hot_plan.moved_entries(index, row, self.state.facts, self.facts, puts_all)
         if moved is None:
@@ -140,7 +140,7 @@ class Plan:
 def markers(gone: Iterable[Removal], old_revision: int) -> list[tuple[str, Mutation]]:
     """Returns the delete markers of plain entries that their row has no more.
 
-    They stand at the revision that the row had before, not at the time of the removal: an entry
+    Their timestamp is the revision that the row had before, not the time of the removal: an entry
     that a later write put again survives them, whenever they land.
     """
     return [

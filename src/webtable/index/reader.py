@@ -15,13 +15,13 @@ from webtable.store.argument_checks import MAX_ROW_BYTES
 from webtable.store.model import Row
 from webtable.store.scan import Scan
 
-__all__ = ["Found", "ReadCounts", "Wanted", "hits", "hits_of_many"]
+__all__ = ["Found", "ReadCounts", "ReadOptions", "hits", "hits_of_many"]
 
 _FIRST_BATCH, _LARGEST_BATCH = 32, 1024
 
 
-class Wanted(NamedTuple):
-    """What a reader asks for beyond the range."""
+class ReadOptions(NamedTuple):
+    """What to read and return of the rows in the range."""
 
     columns: tuple[bytes, ...] = ()
     where: Callable[[Hit], bool] | None = None
@@ -35,7 +35,7 @@ class ReadCounts(msgspec.Struct):
 
     Attributes:
         entries: entries read.
-        passed_over: of those, the ones that `where` did not want.
+        passed_over: of those, the ones that `where` rejected.
         rows: rows read.
         stale: entries whose rows do not have them any more, or not yet.
         repeated: entries of rows that were shown already.
@@ -56,7 +56,7 @@ def hits(home: IndexHome, index: Index, scan: Scan) -> Iterator[Hit]:
 
 
 def hits_of_many(home: IndexHome, index: Index, scans: Sequence[Scan]) -> list[Iterator[Hit]]:
-    """Returns what `hits` does for each range, after asking for the first entries of all."""
+    """Returns what `hits` does for each range, after requests for the first entries of all."""
     narrowed = [_narrowed(index, scan) for scan in scans]
     streams = home.store.table(index.table).scan_many(narrowed)
     return [_as_hits(index, rows) for rows in streams]
@@ -78,7 +78,7 @@ def _as_hits(index: Index, rows: Iterator[Row]) -> Iterator[Hit]:
     for found in rows:
         for column, timestamp, value, _ in found.raw_cells:
             if not index.is_unique:
-                # A row key has at least a byte: a value that is none was put by hand.
+                # A row key has at least one byte: another value was not written by the index.
                 if 0 < len(value) <= MAX_ROW_BYTES:
                     yield Hit(found.key, value, column[skip:], None, timestamp)
                 continue
@@ -88,15 +88,15 @@ def _as_hits(index: Index, rows: Iterator[Row]) -> Iterator[Hit]:
 
 
 class Found(Iterator[Hit]):
-    """The rows that a scan of an index finds; `counts` says what it has cost so far."""
+    """The rows that a scan of an index finds; `counts` has the cost so far."""
 
     def __init__(
-        self, home: IndexHome, index: Index, candidates: Iterator[Hit], wanted: Wanted
+        self, home: IndexHome, index: Index, candidates: Iterator[Hit], options: ReadOptions
     ) -> None:
         self.counts = ReadCounts()
         self.index = index
         self._home = home
-        self._wanted = wanted
+        self._options = options
         self._rows = self._checked(candidates)
 
     def __next__(self) -> Hit:
@@ -107,9 +107,9 @@ class Found(Iterator[Hit]):
         self._rows.close()
 
     def _checked(self, candidates: Iterator[Hit]) -> Generator[Hit, None, None]:
-        counts, limit = self.counts, self._wanted.limit
+        counts, limit = self.counts, self._options.limit
         shown: set[bytes] = set()
-        size = min(self._wanted.first or _FIRST_BATCH, _FIRST_BATCH)
+        size = min(self._options.first or _FIRST_BATCH, _FIRST_BATCH)
         while limit is None or counts.shown < limit:
             left = size if limit is None else min(size, limit - counts.shown)
             batch = self._next_batch(candidates, left, shown)
@@ -126,7 +126,7 @@ class Found(Iterator[Hit]):
 
     def _next_batch(self, candidates: Iterator[Hit], size: int, shown: set[bytes]) -> list[Hit]:
         """Returns the next hits that are worth reading their rows for."""
-        counts, where = self.counts, self._wanted.where
+        counts, where = self.counts, self._options.where
         batch: list[Hit] = []
         for hit in candidates:
             counts.entries += 1
@@ -145,7 +145,7 @@ class Found(Iterator[Hit]):
         home, index = self._home, self.index
         columns = home.read_columns
         if columns:
-            columns = (*columns, *(c for c in self._wanted.columns if c not in columns))
+            columns = (*columns, *(c for c in self._options.columns if c not in columns))
         rows = list(dict.fromkeys(hit.row for hit in batch))
         found = dict(zip(rows, home.table.get_many(rows, columns), strict=True))
         self.counts.rows += len(rows)

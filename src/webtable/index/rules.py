@@ -1,4 +1,4 @@
-"""The rules of the index protocol, each one small function. `docs/explain/indexes.md` says why.
+"""The rules of the index protocol, each one small function; see `docs/explain/indexes.md`.
 
 `tests/simulation` takes them out one by one and shows that the promise breaks.
 """
@@ -37,7 +37,7 @@ class Clock(Protocol):
         """Returns the time of day, as cells are stamped with it."""
 
     def elapsed_ms(self) -> int:
-        """Returns a time that nobody sets, and that goes on while the machine sleeps."""
+        """Returns a time that clock changes do not affect; it goes on while the machine sleeps."""
 
 
 class SystemClock:
@@ -61,7 +61,7 @@ def new_revision(now_ms: int, old: int) -> int:
 
 
 def new_token() -> bytes:
-    """Two writers who choose the same number still write different cells."""
+    """Returns random bytes: two writers that choose the same number still write different cells."""
     try:
         return _tokens.pop()
     except IndexError:

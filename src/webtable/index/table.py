@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from webtable.errors import BatchError, StaleIndex, WebTableError
 from webtable.index.groups import marked
 from webtable.index.model import Change, Decide, Entry, Facts, Hit, Index, IndexState, RowState
-from webtable.index.reader import Found, Wanted, hits, hits_of_many
+from webtable.index.reader import Found, ReadOptions, hits, hits_of_many
 from webtable.index.table_base import IndexHome, commit_lock
 from webtable.index.writer import Also, Before, Writer
 from webtable.store.mutation import Durability
@@ -83,7 +83,7 @@ class IndexedTable(IndexHome):
 
         Args:
             also: (table, mutation) pairs for the same commit; only where there are such. A
-                function is asked for them under the lock, once it is decided what is written.
+                function is called for them under the lock, after the changes are decided.
             before: is called with the rows as they were read, at every attempt, before what is to
                 be done is decided: to read more of all of them at once.
             durability: "none" only where there are atomic commits.
@@ -126,14 +126,14 @@ class IndexedTable(IndexHome):
     ) -> Found:
         """Yields the rows that an index has in a range of its keys, each once, in key order.
 
-        The rows are read as they are asked for. Each is checked against its facts: a hit was
+        The rows are read while the caller iterates. Each is checked against its facts: a hit was
         right at the moment when its row was read. Remembers the keys of the rows that it yields.
 
         Args:
             scan: the range of entries: `start`, `stop`, `prefix`, `reverse`, `limit` and
                 `batch_rows` count. None: the whole index.
             columns: families and columns of the rows to read besides the facts.
-            where: says of a hit whether to read its row at all, by its key and what it covers.
+            where: decides by the key and the covered bytes of a hit whether to read its row.
 
         Raises:
             StaleIndex: the index is being built.
@@ -141,7 +141,7 @@ class IndexedTable(IndexHome):
         return self.check_hits(name, self.hits(name, scan), columns=columns, where=where, scan=scan)
 
     def hits(self, name: str, scan: Scan | None = None) -> Iterator[Hit]:
-        """Yields the entries of a range as they are, without looking at the rows.
+        """Yields the entries of a range as they are, without reading the rows.
 
         Some may be stale or there twice. For scans that merge several ranges: give the merged
         hits to `check_hits`.
@@ -149,13 +149,13 @@ class IndexedTable(IndexHome):
         return hits(self, self.index(name), scan or Scan())
 
     def hits_of_many(self, name: str, scans: Sequence[Scan]) -> list[Iterator[Hit]]:
-        """Returns what `hits` does for each of several ranges, which are asked for together."""
+        """Returns what `hits` does for each of several ranges, which are requested together."""
         return hits_of_many(self, self.index(name), scans)
 
     def marked(self, name: str, start: bytes = b"") -> Iterator[bytes]:
         """Yields the groups of a grouped index that several rows share, in order.
 
-        A group may have fallen apart since: look at its entries, whose keys begin with it.
+        A group may have lost rows since: read its entries, whose keys begin with it.
         """
         return (group for group, _ in marked(self, self.index(name), start))
 
@@ -178,8 +178,8 @@ class IndexedTable(IndexHome):
                 hint="it can be read once upkeep.build has gone through",
             )
         limit, first = (None, None) if scan is None else (scan.limit, scan.batch_rows)
-        wanted = Wanted(tuple(columns), where, limit, first)
-        return Found(self, self.index(name), iter(found), wanted)
+        options = ReadOptions(tuple(columns), where, limit, first)
+        return Found(self, self.index(name), iter(found), options)
 
     def lookup(self, name: str, key: bytes, *, columns: Sequence[bytes] = ()) -> Hit | None:
         """Returns the row that has a key in a unique index, None when no row has it."""

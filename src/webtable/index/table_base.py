@@ -1,4 +1,4 @@
-"""`IndexHome`: an indexed table and its indexes, for those who write, read and look after them."""
+"""`IndexHome`: an indexed table and its indexes, for its writer, reader and maintenance."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from webtable.store.store import Store
 
 __all__ = ["IndexHome", "commit_lock"]
 
-_STATES_MS = 10_000  # how long a writer goes by what it knows of the states of indexes
+_STATES_MS = 10_000  # how long a writer caches the states of indexes
 
 # One process writes to an embedded store, so a lock in this process keeps writers apart.
 _locks: weakref.WeakKeyDictionary[Store, threading.RLock] = weakref.WeakKeyDictionary()
@@ -43,11 +43,11 @@ class IndexHome:
     Args:
         table: the indexed table; its families `columns` and `cells` must keep at least one version.
         columns: the families and columns that are facts; empty means the whole row. Every write
-            reads them first, so name only what the indexes look at.
+            reads them first, so name only what the indexes depend on.
         cells: the family and the beginning of the two columns that the machinery keeps in each
             row, `rev` and `pending`.
         prefix: what the keys of the indexed rows begin with, where the table holds others too.
-        renew: whether each write puts all its entries anew. Needed where facts have a TTL, so that
+        renew: whether each write puts all its entries again. Needed where facts have a TTL, so that
             entries do not expire before their row; each write must then put all facts, too.
         workers: 1: conditional writes on a cluster are made one by one, else many with one call.
         clock, tokens: where time and randomness come from.
@@ -107,10 +107,11 @@ class IndexHome:
         )
 
     def create_tables(self) -> None:
-        """Makes the tables of the indexes that lack one, and says what is to be built.
+        """Creates the missing tables of indexes, and marks the indexes that are to be built.
 
         The index of a table that has rows already starts as `building`: from now on writes keep
-        it, and `upkeep.build` adds the rows that were there. Every writer must know it by then.
+        it, and `upkeep.build` adds the rows that were there. Every writer must have it declared by
+        then.
         """
         found = self.table.scan(prefix=self.prefix, columns=self.read_columns, limit=1)
         state: IndexState = "ready" if next(found, None) is None else "building"
@@ -145,7 +146,7 @@ class IndexHome:
         raise _unmade(index)
 
     def check_states(self) -> None:
-        """Looks, now and then, whether the indexes are ready; for writers, who can wait.
+        """Checks, now and then, whether the indexes are ready; for writers, which can wait.
 
         To them an index that is being built means more work, no less.
         """
@@ -158,9 +159,9 @@ class IndexHome:
             self._checked_ms = now
 
     def set_state(self, name: str, state: IndexState) -> None:
-        """Says, for every process, that an index is ready, or that it is to be built.
+        """Records, for every process, that an index is ready, or that it is to be built.
 
-        A process that knows it as ready goes on reading it; open the table anew there.
+        A process that has seen it ready goes on reading it; open the table again there.
         """
         index = self.index(name)
         schema = self.store.describe_table(index.table)
@@ -176,9 +177,9 @@ class IndexHome:
         """
         index = self.indexes.get(name)
         if index is None:
-            known = ", ".join(sorted(self.indexes)) or "none"
+            names = ", ".join(sorted(self.indexes)) or "none"
             raise InvalidRequest(
-                f"table '{self.name}' has no index '{name}'", hint=f"known indexes: {known}"
+                f"table '{self.name}' has no index '{name}'", hint=f"known indexes: {names}"
             )
         return index
 
@@ -204,7 +205,7 @@ class IndexHome:
         return [self.state_of(row, each) for row, each in zip(rows, found, strict=True)]
 
     def read_for(self, changes: Sequence[tuple[bytes, Change]]) -> list[RowState]:
-        """Reads of each row what its indexes and this change of it have to know."""
+        """Reads of each row what its indexes and this change need."""
         found, state_of = self.read_rows(changes), self.state_of
         return [state_of(row, each) for (row, _), each in zip(changes, found, strict=True)]
 
@@ -235,7 +236,7 @@ class IndexHome:
         """Returns the state of a row that was read with (at least) `read_columns`."""
         if found is None:
             return RowState(row, {}, NO_REVISION, None, b"", 0)
-        # As `Row.values` does it, without a second look at each cell.
+        # The same as `Row.values`, without a second pass over the cells.
         facts: dict[bytes, bytes] = {}
         for column, _, value, _ in found.raw_cells:
             if column not in facts:

@@ -2,8 +2,8 @@
 
 On a cluster a write is, for each row: the new entries at the new revision; check-and-mutate of
 the row on its old revision, with the facts and what is to be removed; the removals at the old
-revision; and that nothing is pending any more. Whoever dies on the way leaves garbage at most. A
-writer that loses the race for a row removes the entries that it has put for nothing.
+revision; and that nothing is pending any more. A process that dies on the way leaves garbage at
+most. A writer that loses the race for a row removes the entries that it has put for nothing.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ Outcome: TypeAlias = int | WebTableError | None
 """The new revision, None where nothing was to be done, or why the row was not written."""
 
 Also: TypeAlias = Sequence[tuple[str, Write]] | Callable[[], Sequence[tuple[str, Write]]]
-"""(table, mutation) pairs for the same commit; a function is asked once the rows are decided."""
+"""(table, mutation) pairs for the same commit; a function is called after the rows are decided."""
 
 Before: TypeAlias = Callable[[Sequence[RowState]], None]
-"""Is told of the rows of an attempt as they were read, before what to do is decided."""
+"""Called with the rows of an attempt as they were read, before their changes are decided."""
 
 _ATTEMPTS = 1000
 _CHUNK = 500  # rows under way at a time on a cluster
@@ -74,7 +74,7 @@ class Writer:
         also: Also,
         durability: Durability,
     ) -> list[Outcome]:
-        """Writes rows; the answer has one outcome for each.
+        """Writes rows; the result has one outcome for each.
 
         Raises:
             InvalidRequest: there is something for the same commit, and no atomic commits, or
@@ -117,7 +117,7 @@ class Writer:
                 # Before any row of this attempt was touched; entries may be left over.
                 reason = _first_error(error)
                 if len(turn) > 1 and not isinstance(reason, RetryableError):
-                    # An entry was refused. Alone, each row fails for its own reasons only.
+                    # An entry was rejected. Written alone, each row fails for its own reasons only.
                     for position in waiting:
                         (outcomes[position],) = self._write_chunk([items[position]], races)
                     return outcomes
@@ -178,10 +178,10 @@ class Writer:
         return lost
 
     def _tidy_up(self, races: Races) -> None:
-        """Removes the entries of attempts that came too late, where the row does not have them.
+        """Removes the entries of attempts that lost the race, where the row does not have them.
 
-        Where the row is behind such an attempt, its revision is moved first. Whoever dies before
-        this is done leaves the entries to `verify`.
+        Where the row is behind such an attempt, its revision is moved first. A process that dies
+        before this is done leaves the entries to `verify`.
         """
         self.before = None
         with contextlib.suppress(RetryableError, BatchError):
@@ -203,11 +203,11 @@ class Writer:
                     return
 
     def _read(self, items: Sequence[tuple[bytes, Change | Decide]]) -> list[RowState]:
-        """Reads each row once; as little of it as will do, if the changes are known already."""
-        known = [(row, change) for row, change in items if isinstance(change, Change)]
+        """Reads each row once; only the columns that the changes need, where those are given."""
+        fixed = [(row, change) for row, change in items if isinstance(change, Change)]
         rows = dict.fromkeys([row for row, _ in items])
-        if len(rows) == len(known) == len(items):
-            return self._home.read_for(known)
+        if len(rows) == len(fixed) == len(items):
+            return self._home.read_for(fixed)
         return self._home.read_states(list(rows))
 
     def _take_claims(self, plans: dict[int, Plan]) -> dict[int, WebTableError]:
@@ -221,7 +221,7 @@ class Writer:
         return errors
 
     def make(self, plans: Sequence[Plan]) -> list[bool | WebTableError]:
-        """Takes the steps of attempts: entries, rows, removals. Tells which rows were changed."""
+        """Makes the steps of attempts: entries, rows, removals. Returns which rows were changed."""
         self.put_entries(plans)
         self.put_marks(plans)
         won = self.swap_rows(plans)
@@ -252,7 +252,7 @@ class Writer:
         return won
 
     def _may_write(self, plans: Sequence[Plan]) -> bool:
-        # Rows whose answers are missing are written by calls of their own, after the one for all.
+        # Rows whose responses are missing are written by calls of their own, after the one for all.
         longer = rules.CALL_LIMIT_MS if len(plans) > 1 else 0
         now = self._home.clock.elapsed_ms() + longer
         return all(rules.may_still_write(plan.chosen_ms, now) for plan in plans)
@@ -264,7 +264,7 @@ class Writer:
             if plan.gone:
                 old, new = plan.state.revision.number, plan.revision.number
                 jobs.append(_Job(plan.row, new, old, plan.gone))
-        # The rows are written; what cannot be removed now stays pending for whoever comes next.
+        # The rows are written; what cannot be removed now stays pending for the next writer.
         with contextlib.suppress(RetryableError, BatchError):
             self._remove(jobs)
             self._clear(jobs)
@@ -338,7 +338,7 @@ class Writer:
     def plan(
         self, items: Sequence[tuple[bytes, Change | Decide]]
     ) -> tuple[list[Outcome], list[tuple[str, Mutation]]]:
-        """Returns what writing rows is, for one commit. Who asks holds `commit_lock` until then."""
+        """Returns the mutations of a write. The caller holds `commit_lock` until their commit."""
         home = self._home
         if self.before is None and home.is_plain and hot_plan.is_plain(items):
             stored = home.read_rows(items)  # type: ignore[arg-type] # they are changes
@@ -400,7 +400,7 @@ class _Job(NamedTuple):
 
 
 class _Race:
-    """What attempts for one row have put that others came before.
+    """The entries that losing attempts for one row have put.
 
     Attributes:
         number: the highest revision of these attempts.
@@ -423,7 +423,7 @@ class _Race:
 
 
 Races: TypeAlias = dict[bytes, _Race]
-"""row → what was put for it in vain."""
+"""row → the entries that were put for nothing."""
 
 
 def _first_of_each_row(
@@ -441,7 +441,7 @@ def _first_of_each_row(
 
 
 def _first_error(error: WebTableError) -> WebTableError:
-    """Returns the reason of a failure that came before the rows, as that of each row."""
+    """Returns the reason of a failure before the rows were written, as that of each row."""
     while isinstance(error, BatchError):
         first = error.exceptions[0]
         assert isinstance(first, WebTableError)

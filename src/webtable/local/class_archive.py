@@ -40,13 +40,13 @@ class ClassArchive(msgspec.Struct, frozen=True):
         return next((path for path in paths if path.exists()), paths[-1])
 
     def options(self, classes: Path) -> list[str]:
-        """Returns what Java is told: to use it, or else to write what it loads into a list."""
+        """Returns Java's options: to use the archive, or else to list the classes that it loads."""
         path = self.path
         if not path.exists():
             return [f"-XX:DumpLoadedClassList={classes}"]
         return [f"-XX:SharedArchiveFile={path}"] if path.stat().st_size else []
 
-    def make(self, lists: Iterable[Path], say: Callable[[str], None]) -> None:
+    def make(self, lists: Iterable[Path], report: Callable[[str], None]) -> None:
         """Makes the archive from lists of loaded classes, unless it is there already."""
         path = self.path
         if path.exists():
@@ -57,7 +57,7 @@ class ClassArchive(msgspec.Struct, frozen=True):
             names = sorted({name for each in lists for name in _names(each)})
             if not names:
                 return
-            say("packing the classes of HBase for quicker starts (once)")
+            report("packing the classes of HBase for quicker starts (once)")
             wanted, made = path.with_suffix(".classes"), path.with_suffix(".new")
             wanted.write_text("\n".join(names) + "\n", encoding="utf-8")
             made.unlink(missing_ok=True)
@@ -69,7 +69,7 @@ class ClassArchive(msgspec.Struct, frozen=True):
             done = subprocess.run(command, capture_output=True, check=False)
             if done.returncode != 0:
                 made.unlink(missing_ok=True)
-                made.touch()  # an empty one says that it is of no use to try again
+                made.touch()  # an empty one marks that another try is of no use
             wanted.unlink()
             os.replace(made, path)
 

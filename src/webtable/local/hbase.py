@@ -1,7 +1,7 @@
 """A real HBase on this machine: HDFS, ZooKeeper, a master and region servers.
 
 Each is a process of its own, on 127.0.0.1 and on free ports. `cluster.json` in the cluster's folder
-records what runs, so that any later process can ask for it, go on with it or take it down.
+records what runs, so that any later process can query it, go on with it or stop it.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ class LocalHBase:
         self,
         folder: str | os.PathLike[str],
         settings: ClusterSettings | None = None,
-        say: Callable[[str], None] = lambda text: None,
+        report: Callable[[str], None] = lambda text: None,
     ) -> None:
         self.folder = Path(folder).absolute()
         self.settings = settings or ClusterSettings()
-        self._say = say
+        self._report = report
 
     @property
     def location(self) -> str:
@@ -64,14 +64,14 @@ class LocalHBase:
         return location
 
     def status(self) -> ClusterStatus:
-        """Returns how the cluster is now. It looks at the processes only, so it is quick."""
+        """Returns how the cluster is now. It checks the processes only, so it is quick."""
         return hbase_state.describe(self.folder, hbase_state.load(self.folder))
 
     def up(self) -> ClusterStatus:
         """Starts the cluster on the data that it has and returns once tables can be created.
 
-        A cluster that runs is left as it is, whatever the settings say; what is left of one that
-        is half dead is taken down first. When the start fails or is interrupted, nothing stays
+        A cluster that runs is left as it is, whatever the settings are; the rest of one that
+        is half dead is stopped first. When the start fails or is interrupted, nothing stays
         running.
 
         Raises:
@@ -94,7 +94,7 @@ class LocalHBase:
             return hbase_state.describe(self.folder, state)
 
     def down(self, *, delete: bool = False, grace_seconds: float = 30) -> None:
-        """Ends every process of the cluster, and nothing else; returns when none is left.
+        """Ends every process of the cluster, and nothing else; returns when all have ended.
 
         The data stays unless `delete`, which removes all that the cluster has put into its folder.
         """
@@ -185,7 +185,7 @@ class LocalHBase:
                 if on_hdfs:
                     self._format(launcher)
                 self._run(launcher, state, names)
-                launcher.archive.make(map(launcher.classes, names), self._say)
+                launcher.archive.make(map(launcher.classes, names), self._report)
             except BaseException:
                 self._end(state, grace_seconds=0)
                 raise
@@ -196,7 +196,7 @@ class LocalHBase:
         with reserved_ports({name: state.ports.get(name)}) as ports:
             if ports[name] != state.ports.get(name) and not name.startswith("region-server-"):
                 raise ServerUnavailable(
-                    f"another program has taken the port {state.ports[name]} of {name}",
+                    f"another program uses the port {state.ports[name]} of {name}",
                     hint="take the cluster down and up again",
                 )
             state.ports |= ports
@@ -219,7 +219,7 @@ class LocalHBase:
                 if not processes.is_alive(state.processes[name]):
                     raise ServerUnavailable(
                         f"{name} of the local HBase died while it started:\n"
-                        + launcher.last_words(name, offsets[name]),
+                        + launcher.last_lines(name, offsets[name]),
                         hint=f"see {launcher.log(name)} and {launcher.output(name)}",
                     )
             if time.monotonic() > deadline:
@@ -244,12 +244,12 @@ class LocalHBase:
         if run.returncode != 0:
             launcher.output("namenode").write_text(run.stdout + run.stderr, encoding="utf-8")
             raise ServerUnavailable(
-                f"HDFS could not be formatted:\n{launcher.last_words('namenode', 0)}",
+                f"HDFS could not be formatted:\n{launcher.last_lines('namenode', 0)}",
                 hint=f"see {launcher.log('namenode')} and {launcher.output('namenode')}",
             )
 
     def _end(self, state: ClusterState, grace_seconds: float) -> None:
-        # Who stores for others goes last.
+        # Processes that store data of others end last.
         stores = {"zookeeper", *_HDFS}
         for group in (state.processes.keys() - stores, stores):
             ending = [process for name, process in state.processes.items() if name in group]
@@ -267,7 +267,7 @@ class LocalHBase:
             hbase_state.save(self.folder, state)
 
     def _launcher(self, state: ClusterState) -> Launcher:
-        java, jars = find_java(), hbase_jars(self._say)
+        java, jars = find_java(), hbase_jars(self._report)
         archive = ClassArchive(java, jars, state.storage)
         return Launcher(java, jars, self.folder, state.profile, archive)
 
@@ -322,5 +322,6 @@ class LocalHBase:
         except OSError as exc:
             kind = DiskFull if exc.errno == errno.ENOSPC else WebTableError
             raise kind(
-                f"the local HBase in {self.folder}: {exc}", hint="mend that, or take another folder"
+                f"the local HBase in {self.folder}: {exc}",
+                hint="repair that, or use another folder",
             ) from exc

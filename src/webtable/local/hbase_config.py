@@ -1,4 +1,4 @@
-"""What the processes of a local HBase are told: site files, log set-up, and the profiles.
+"""The configuration of the processes of a local HBase: site files, log set-up, and the profiles.
 
 Everything is bound to 127.0.0.1. Nothing here starts a process.
 """
@@ -26,7 +26,7 @@ class Profile(msgspec.Struct, frozen=True):
     site: Mapping[str, str]
 
     def java_options(self, kind: str) -> list[str]:
-        """Returns what Java is told about memory and compiling for one kind of process."""
+        """Returns Java's options for memory and compiling, for one kind of process."""
         quick = [] if kind in self.optimised else ["-XX:TieredStopAtLevel=1"]
         return [f"-Xmx{self.heap_mb[kind]}m", self.collector, "-XX:-UsePerfData", *quick]
 
@@ -146,7 +146,7 @@ def _core_site(folder: Path, ports: Mapping[str, int]) -> dict[str, str]:
 def _hdfs_site(folder: Path, ports: Mapping[str, int]) -> dict[str, str]:
     return {
         "dfs.client.block.write.replace-datanode-on-failure.policy": "NEVER",
-        # All processes start together. Who comes before the name node asks again: 5 times a
+        # All processes start together. One that starts before the name node tries again: 5 times a
         # second, for a minute.
         "dfs.client.retry.policy.enabled": "true",
         "dfs.client.retry.policy.spec": "200,300",
@@ -160,7 +160,7 @@ def _hdfs_site(folder: Path, ports: Mapping[str, int]) -> dict[str, str]:
         "dfs.namenode.http-address": f"{HOST}:{ports['namenode-http']}",
         "dfs.namenode.name.dir": str(folder / "data" / "namenode"),
         # Safe mode ends as soon as the data node has reported its blocks, and not before: HBase
-        # waits for that, but takes a block that nobody has reported for lost.
+        # waits for that, but treats a block that no data node has reported as lost.
         "dfs.namenode.safemode.extension": "0",
         "dfs.namenode.safemode.min.datanodes": "1",
         "dfs.replication": "1",

@@ -1,4 +1,4 @@
-"""The programs that a local HBase is made of: how to run each, and how to see that it is ready."""
+"""The programs of a local HBase: how to run each, and how to see that it is ready."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _MAIN: Mapping[str, str] = {
     "master": "org.apache.hadoop.hbase.master.HMaster",
     "server": "org.apache.hadoop.hbase.regionserver.HRegionServer",
 }
-# What the log says when the process serves; of the others the port answers.
+# The log line that a process writes when it serves; the others accept connections then.
 _READY: Mapping[str, str] = {
     # By then hbase:meta is assigned and the namespaces are there: tables can be created.
     "master": "HMaster: Master has completed initialization",
@@ -56,7 +56,7 @@ _EXCEPTION = re.compile(r"(Caused by: )?[\w.$]+(Exception|Error)\b")
 
 
 class Launcher(msgspec.Struct, frozen=True):
-    """Knows how the programs of one cluster are run and where they log."""
+    """Starts the programs of one cluster, and has the paths of their logs."""
 
     java: str
     jars: Path
@@ -95,14 +95,14 @@ class Launcher(msgspec.Struct, frozen=True):
         return self.log(name).stat().st_size if self.log(name).exists() else 0
 
     def is_ready(self, name: str, port: int, offset: int) -> bool:
-        """Says whether a process serves; only what its log has after `offset` counts."""
+        """Returns whether a process serves; only what its log has after `offset` counts."""
         if _kind(name) in _READY:
             return _READY[_kind(name)] in _read_from(self.log(name), offset)
         with socket.socket() as probe:
             return probe.connect_ex((HOST, port)) == 0
 
-    def last_words(self, name: str, offset: int) -> str:
-        """Returns the last lines of a dead process that say something, of its log or its output."""
+    def last_lines(self, name: str, offset: int) -> str:
+        """Returns the last useful lines of a dead process, from its log or its output."""
         lines = _read_from(self.log(name), offset).splitlines()
         loud = [line for line in lines if _is_loud(line)]
         printed = _read_from(self.output(name), 0).splitlines()

@@ -37,28 +37,28 @@ def find_java() -> str:
     """Returns the path of the `java` to run: `$JAVA_HOME`'s, else the one on the PATH.
 
     Raises:
-        WebTableError: There is none.
+        WebTableError: Java is not installed.
     """
     home = os.environ.get("JAVA_HOME")
     return (home and shutil.which(f"{home}/bin/java")) or _find("java", "HBase runs on Java 17")
 
 
-def hbase_jars(say: Callable[[str], None]) -> Path:
+def hbase_jars(report: Callable[[str], None]) -> Path:
     """Returns the folder with the jars, fetching them first when the cache does not have them.
 
     Args:
-        say: is told when they have to be fetched, which takes a while.
+        report: called with a message when they have to be fetched, which takes a while.
 
     Raises:
         WebTableError: Maven is not installed.
         RetryableError: Maven could not fetch them.
     """
     pom = resources.files("webtable.local").joinpath("hbase-pom.xml").read_bytes()
-    return fetched_jars(f"HBase {HBASE_VERSION}", pom, say)
+    return fetched_jars(f"HBase {HBASE_VERSION}", pom, report)
 
 
-def fetched_jars(what: str, pom: bytes, say: Callable[[str], None]) -> Path:
-    """Returns the folder with the jars that a pom asks for; see `hbase_jars`."""
+def fetched_jars(what: str, pom: bytes, report: Callable[[str], None]) -> Path:
+    """Returns the folder with the jars that a pom lists; see `hbase_jars`."""
     # A changed pom makes another folder, so that no cluster finds yesterday's jars.
     name = what.lower().replace(" ", "-")
     folder = cache_folder() / f"{name}-{hashlib.sha256(pom).hexdigest()[:8]}"
@@ -66,7 +66,7 @@ def fetched_jars(what: str, pom: bytes, say: Callable[[str], None]) -> Path:
         maven = _find("mvn", f"it fetches the jars of {what}, once")
         with locked(folder.with_name(f"{folder.name}.lock")):
             if not folder.is_dir():  # another starter may have fetched them in the meantime
-                say(f"fetching {what} into {folder} (once; about 120 MB)")
+                report(f"fetching {what} into {folder} (once; about 120 MB)")
                 _fetch(what, maven, pom, folder)
     return folder
 
@@ -78,7 +78,8 @@ def locked(path: Path) -> Iterator[None]:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("w") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
-            # Who held it before may have removed it, and a third may have made it anew.
+            # The process that had the lock may have removed the file, and a third may have created
+            # it again.
             if path.exists() and path.stat().st_ino == os.fstat(file.fileno()).st_ino:
                 yield
                 return

@@ -1,4 +1,4 @@
-"""What is known about a local HBase: what was asked for, what is recorded, how it is now."""
+"""The state of a local HBase: the requested settings, the recorded processes, the status now."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def save(folder: Path, state: ClusterState) -> None:
 
 
 def describe(folder: Path, state: ClusterState | None) -> ClusterStatus:
-    """Returns how the cluster is now, by looking at its processes."""
+    """Returns the state of the cluster now, as its processes show it."""
     found = [] if state is None else [_describe(folder, state, name) for name in state.processes]
     now = _condition(state, [process.pid is not None for process in found])
     ports = state.ports if state is not None and now in ("running", "degraded") else None

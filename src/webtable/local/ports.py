@@ -1,4 +1,4 @@
-"""Free ports of 127.0.0.1, held until the servers that they are meant for have taken them."""
+"""Free ports of 127.0.0.1, reserved until the servers that they are meant for listen on them."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ _TRIES = 10_000
 
 @contextmanager
 def reserved_ports(wanted: Mapping[str, int | None]) -> Iterator[dict[str, int]]:
-    """Yields a free port for each name, the wanted one where nobody listens on it.
+    """Yields a free port for each name, the wanted one where no program listens on it.
 
-    Until the end of the block nobody else is given these ports, while a server in Java can take
-    them: it allows reuse, as the sockets held here do, and these do not listen.
+    Until the end of the block no other program gets these ports, while a server in Java can use
+    them: it allows reuse, as the sockets here do, and these do not listen.
     """
-    with ExitStack() as held:
+    with ExitStack() as sockets:
         ports: dict[str, int] = {}
         for name, port in wanted.items():
-            # Connections of the last run may linger on a wanted port; reuse looks past them.
+            # Connections of the last run may linger on a wanted port; reuse ignores them.
             bound = port and _bind(port, reuse=True)
-            ports[name] = held.enter_context(bound or _bind_any()).getsockname()[1]
+            ports[name] = sockets.enter_context(bound or _bind_any()).getsockname()[1]
         yield ports
 
 

@@ -1,7 +1,7 @@
 """Processes that outlive the one that started them: spawn, recognise again, end.
 
-A process is known by its pid, the moment it started and the boot it belongs to, so that a pid
-that the system has given to somebody else is never signalled. Linux only: it reads `/proc`.
+A process is identified by its pid, the moment it started and the boot it belongs to, so that a pid
+that the system has given to another process is never signalled. Linux only: it reads `/proc`.
 """
 
 from __future__ import annotations
@@ -52,24 +52,24 @@ def spawn(command: list[str], environment: Mapping[str, str], output: Path) -> P
         # Python ignores SIGPIPE, and a child would inherit that.
         setsigdef=[signal.SIGHUP, signal.SIGINT, signal.SIGPIPE, signal.SIGTERM],
     )
-    # Dead or alive, a child keeps its entry in /proc until somebody waits for it.
-    return _known(pid)
+    # Dead or alive, a child keeps its entry in /proc until its parent waits for it.
+    return _identified(pid)
 
 
 def this_process() -> Process:
     """Returns the process that calls."""
-    return _known(os.getpid())
+    return _identified(os.getpid())
 
 
 def is_alive(process: Process) -> bool:
-    """Says whether exactly this process still runs; one that only waits to be reaped does not."""
+    """Returns whether exactly this process runs; one that only waits to be reaped does not."""
     stat = _stat(process.pid)
     if stat is None or stat.started != process.started or process.boot != _boot():
         return False
     # While other threads still end, and hold files and ports, the first one is a zombie already.
     if stat.state != "Z" or stat.threads > 1:
         return True
-    with contextlib.suppress(ChildProcessError):  # somebody else's child, or reaped just now
+    with contextlib.suppress(ChildProcessError):  # another process's child, or reaped just now
         os.waitpid(process.pid, os.WNOHANG)
     return False
 
@@ -82,7 +82,7 @@ def send(process: Process, signal_number: int) -> None:
 
 
 def end(processes: Iterable[Process], grace_seconds: float) -> None:
-    """Ends all of the processes and returns when none is left.
+    """Ends all of the processes and returns when none runs.
 
     They get `grace_seconds` together to end by themselves (SIGTERM), then SIGKILL; 0 kills at once.
     """
@@ -98,7 +98,7 @@ def end(processes: Iterable[Process], grace_seconds: float) -> None:
 
 
 def wait_until(condition: Callable[[], bool], limit_seconds: float) -> bool:
-    """Asks again and again until `condition` holds; returns False when the limit is over first."""
+    """Waits until `condition` holds; returns False when the limit is over first."""
     deadline = time.monotonic() + limit_seconds
     while not condition():
         if time.monotonic() > deadline:
@@ -107,7 +107,7 @@ def wait_until(condition: Callable[[], bool], limit_seconds: float) -> bool:
     return True
 
 
-def _known(pid: int) -> Process:
+def _identified(pid: int) -> Process:
     stat = _stat(pid)
     return Process(pid, stat.started if stat else -1, _boot())
 
@@ -123,7 +123,7 @@ def _stat(pid: int) -> _Stat | None:
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return None
-    # The command's name stands in parentheses and may have blanks and parentheses itself. See
+    # The command's name is in parentheses and may have blanks and parentheses itself. See
     # proc_pid_stat(5) for what follows it.
     fields = stat[stat.rindex(")") + 2 :].split()
     return _Stat(state=fields[0], threads=int(fields[17]), started=int(fields[19]))

@@ -1,6 +1,6 @@
 """Takes a local HBase down once its owner has ended: `python -m webtable.local.watchdog`.
 
-It looks at the owner twice a second. A signal at a parent's death is bound to the *thread* that
+It checks the owner twice a second. A signal at a parent's death is bound to the *thread* that
 forked, and an inherited pipe stays open in whatever the owner has forked; looking has no such trap.
 """
 

@@ -1,4 +1,4 @@
-"""What a store knows of its record tables: one row a table in the table `webtable_records`.
+"""The declarations of a store's record tables: one row a table in the table `webtable_records`.
 
     row                the table's name
     a:declaration      JSON: key fields with their types in order, how many of them are the entity
@@ -26,15 +26,15 @@ from webtable.store.table import Table
 
 __all__ = [
     "CATALOG",
+    "DeclaredTable",
     "Stored",
-    "Wanted",
+    "declared_table",
     "drop_index",
     "forget_fields",
     "open_indexes",
     "open_table",
     "stored_declaration",
     "stored_form",
-    "wanted_table",
 ]
 
 CATALOG = "webtable_records"
@@ -52,45 +52,45 @@ class Stored(msgspec.Struct, frozen=True):
     indexes: dict[str, str] = {}
 
 
-class Wanted(NamedTuple):
-    """A table as somebody declares it: for the case that there is none, and to be compared."""
+class DeclaredTable(NamedTuple):
+    """A table as a program declares it: to create the table, or to compare with the stored one."""
 
-    who: str
+    declarer: str
     schema: TableSchema
     splits: Sequence[bytes]
     stored: Stored
 
 
-def open_table(store: Store, wanted: Wanted, *, create: bool = True) -> Table:
-    """Returns a table of records, after making it where there is none.
+def open_table(store: Store, declared: DeclaredTable, *, create: bool = True) -> Table:
+    """Returns a table of records; creates it where it does not exist.
 
     Raises:
-        TableNotFound: there is none, and it was not to be made.
+        TableNotFound: the table does not exist, and `create` is false.
         SchemaMismatch: it is another class's table, or has other options.
     """
-    name = wanted.schema.name
-    known = _read(store, name)
+    name = declared.schema.name
+    encoded = _read(store, name)
     try:
         schema = store.describe_table(name)
     except TableNotFound:
         if not create:
             raise
-        if known is not None:
+        if encoded is not None:
             # Of a table that was dropped since. Not if another process has just written it.
-            check = Check.equal(_COLUMN, known)
+            check = Check.equal(_COLUMN, encoded)
             _catalog(store).check_and_mutate(name.encode(), check, Delete(name.encode()))
         with contextlib.suppress(TableExists):
-            store.create_table(wanted.schema, splits=wanted.splits)
+            store.create_table(declared.schema, splits=declared.splits)
         schema = store.describe_table(name)
-    _check_options(wanted, schema)
+    _check_options(declared, schema)
     with contextlib.suppress(ReadOnly):
-        _agree(store, name, wanted.who, wanted.stored)
+        _agree(store, name, declared.declarer, declared.stored)
     return store.table(name)
 
 
-def wanted_table(declaration: Declaration) -> Wanted:
+def declared_table(declaration: Declaration) -> DeclaredTable:
     """Returns the table that a record class declares."""
-    return Wanted(
+    return DeclaredTable(
         declaration.name,
         declaration.schema(),
         declaration.partitions.splits(),
@@ -115,22 +115,22 @@ def open_indexes(store: Store, declaration: Declaration, *, create: bool = True)
 
 
 def drop_index(store: Store, table: str, name: str) -> None:
-    """Drops an index of a record table. No process that knows it may write at that time.
+    """Drops an index of a record table. No process that declares it may write at that time.
 
     Raises:
         NotFound: the table has no such index.
     """
     while True:
-        known = _read(store, table)
-        stored = None if known is None else msgspec.json.decode(known, type=Stored)
-        if known is None or stored is None or name not in stored.indexes:
+        encoded = _read(store, table)
+        stored = None if encoded is None else msgspec.json.decode(encoded, type=Stored)
+        if encoded is None or stored is None or name not in stored.indexes:
             raise NotFound("index", name, stored.indexes if stored else ())
         left = {each: form for each, form in stored.indexes.items() if each != name}
         put = Put(
             table.encode(),
             {_COLUMN: msgspec.json.encode(msgspec.structs.replace(stored, indexes=left))},
         )
-        if _catalog(store).check_and_mutate(put.row, Check.equal(_COLUMN, known), put):
+        if _catalog(store).check_and_mutate(put.row, Check.equal(_COLUMN, encoded), put):
             break
     with contextlib.suppress(TableNotFound):
         store.drop_table(name)
@@ -149,22 +149,22 @@ def stored_form(declaration: Declaration) -> Stored:
 
 
 def stored_declaration(store: Store, table: str) -> Stored | None:
-    """Returns what is stored of a table's declaration, None if nothing is."""
-    known = _read(store, table)
-    return None if known is None else msgspec.json.decode(known, type=Stored)
+    """Returns the stored declaration of a table, None if it has none."""
+    encoded = _read(store, table)
+    return None if encoded is None else msgspec.json.decode(encoded, type=Stored)
 
 
 def forget_fields(store: Store, declaration: Declaration) -> None:
     """Forgets the fields that a class does not have, so that their names may get other types."""
     assert declaration.table is not None
-    row, known = declaration.table.encode(), _read(store, declaration.table)
-    wanted = msgspec.json.encode(stored_form(declaration))
-    if known is not None and known != wanted:
-        put = Put(row, {_COLUMN: wanted})
-        _catalog(store).check_and_mutate(row, Check.equal(_COLUMN, known), put)
+    row, encoded = declaration.table.encode(), _read(store, declaration.table)
+    declared = msgspec.json.encode(stored_form(declaration))
+    if encoded is not None and encoded != declared:
+        put = Put(row, {_COLUMN: declared})
+        _catalog(store).check_and_mutate(row, Check.equal(_COLUMN, encoded), put)
 
 
-def _agree(store: Store, table: str, who: str, wanted: Stored) -> None:
+def _agree(store: Store, table: str, declarer: str, declared: Stored) -> None:
     """Makes sure that the stored declaration fits, and adds to it what is new.
 
     Raises:
@@ -172,26 +172,26 @@ def _agree(store: Store, table: str, who: str, wanted: Stored) -> None:
     """
     row = table.encode()
     while True:
-        known = _read(store, table)
-        joined = wanted
-        if known is None:
+        encoded = _read(store, table)
+        joined = declared
+        if encoded is None:
             check = Check.absent(_COLUMN)
         else:
-            stored = msgspec.json.decode(known, type=Stored)
-            _compare(table, who, stored, wanted)
-            _compare_indexes(table, who, stored, wanted)
-            joined = msgspec.structs.replace(wanted, values={**stored.values, **wanted.values})
+            stored = msgspec.json.decode(encoded, type=Stored)
+            _compare(table, declarer, stored, declared)
+            _compare_indexes(table, declarer, stored, declared)
+            joined = msgspec.structs.replace(declared, values={**stored.values, **declared.values})
             if joined == stored:
                 return
-            check = Check.equal(_COLUMN, known)
+            check = Check.equal(_COLUMN, encoded)
         put = Put(row, {_COLUMN: msgspec.json.encode(joined)})
         if _catalog(store).check_and_mutate(row, check, put):
             return
 
 
-def _compare(table: str, who: str, stored: Stored, wanted: Stored) -> None:
+def _compare(table: str, declarer: str, stored: Stored, declared: Stored) -> None:
     for what in ("key", "entity", "partitions", "partitioner"):
-        theirs, ours = getattr(stored, what), getattr(wanted, what)
+        theirs, ours = getattr(stored, what), getattr(declared, what)
         if theirs != ours:
             if what == "key":
                 theirs, ours = (
@@ -199,46 +199,47 @@ def _compare(table: str, who: str, stored: Stored, wanted: Stored) -> None:
                 )
             shown = "entity key size" if what == "entity" else what
             raise SchemaMismatch(
-                f"table '{table}' was made with {shown} {theirs}, {who} declares {ours}",
+                f"table '{table}' was made with {shown} {theirs}, {declarer} declares {ours}",
                 hint="use the class it was made with, or another table",
             )
-    for name, kind in wanted.values.items():
-        known = stored.values.get(name, kind)
-        if known != kind:
+    for name, kind in declared.values.items():
+        stored_kind = stored.values.get(name, kind)
+        if stored_kind != kind:
             raise SchemaMismatch(
-                f"field '{name}' of table '{table}' is stored as {known}, {who} declares {kind}",
-                hint="give the new field another name, or clean the old one away as a ghost first",
+                f"field '{name}' of table '{table}' is stored as {stored_kind}, "
+                f"{declarer} declares {kind}",
+                hint="give the new field another name, or remove the old one as a ghost first",
             )
 
 
-def _compare_indexes(table: str, who: str, stored: Stored, wanted: Stored) -> None:
+def _compare_indexes(table: str, declarer: str, stored: Stored, declared: Stored) -> None:
     for name, form in stored.indexes.items():
-        declared = wanted.indexes.get(name)
-        if declared is None:
+        ours = declared.indexes.get(name)
+        if ours is None:
             raise SchemaMismatch(
-                f"table '{table}' has the index '{name}' by {form}, {who} does not declare it",
-                hint="declare it, or drop it with `drop_index`: who writes must know every index",
+                f"table '{table}' has the index '{name}' by {form}, {declarer} does not declare it",
+                hint="declare it, or drop it with `drop_index`: a writer must declare every index",
             )
-        if declared != form:
+        if ours != form:
             raise SchemaMismatch(
-                f"index '{name}' of table '{table}' is by {form}, {who} declares {declared}",
+                f"index '{name}' of table '{table}' is by {form}, {declarer} declares {ours}",
                 hint="give the new index another name, or drop the old one with `drop_index`",
             )
 
 
-def _check_options(wanted: Wanted, schema: TableSchema) -> None:
-    family, declared = schema.family(FAMILY), wanted.schema.family(FAMILY)
-    assert declared is not None
+def _check_options(declared: DeclaredTable, schema: TableSchema) -> None:
+    family, ours = schema.family(FAMILY), declared.schema.family(FAMILY)
+    assert ours is not None
     if family is None:
         raise SchemaMismatch(
             f"table '{schema.name}' has no family '{FAMILY}', so it does not hold records",
             hint="choose another table for the class",
         )
     for option in ("ttl_seconds", "versions"):
-        has, wants = getattr(family, option), getattr(declared, option)
-        if has != wants:
+        has, wanted = getattr(family, option), getattr(ours, option)
+        if has != wanted:
             raise SchemaMismatch(
-                f"table '{schema.name}' has {option} {has}, {wanted.who} declares {wants}",
+                f"table '{schema.name}' has {option} {has}, {declared.declarer} declares {wanted}",
                 hint="alter the table or change the class",
             )
 

@@ -23,8 +23,9 @@ written 01 01, and 01 is written 01 02; what has neither stays as it is. (No for
 are, and between 61 00 ff ff … and 61 01 00 there is no room.) The last part of a key is neither
 ended nor escaped.
 
-In keys NaN is refused, -0.0 is 0.0 (Python takes them for equal, so they are one key), and a
-`Float32` must be exact; in cells all of them are kept, rounded to 32 bits where that is asked for.
+In keys NaN is rejected, -0.0 is 0.0 (they are equal in Python, so they are one key), and a
+`Float32` must be exact; cells store all of them, rounded to 32 bits where the annotation is
+`Float32`.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ _LENGTH_BYTES: Final = 4
 
 
 class BadValue(ValueError):
-    """A value that a codec cannot encode, or bytes that it cannot decode; says why."""
+    """A value that a codec cannot encode, or bytes that it cannot decode, with the reason."""
 
 
 class Codec(ABC):
@@ -94,7 +95,7 @@ class Codec(ABC):
             BadValue: the bytes are not of this type.
         """
 
-    def _refuse(self, value: object) -> BadValue:
+    def _reject(self, value: object) -> BadValue:
         return BadValue(f"{value!r:.80} is {type(value).__name__}, not {self.name}")
 
     def _check_width(self, stored: bytes) -> None:
@@ -103,7 +104,7 @@ class Codec(ABC):
 
 
 class IntCodec(Codec):
-    """Whole numbers of 8 to 64 bits. A bool is not one of them."""
+    """Whole numbers of 8 to 64 bits. A bool is rejected."""
 
     width: int
 
@@ -118,7 +119,7 @@ class IntCodec(Codec):
     def encode(self, value: object) -> bytes:
         """Returns the bytes of a number."""
         if type(value) is not int:
-            raise self._refuse(value)
+            raise self._reject(value)
         shifted = value + self._shift
         if not 0 <= shifted < self._range:
             least, most = -self._shift, self._range - self._shift - 1
@@ -168,7 +169,7 @@ class FloatCodec(Codec):
 
     def _exact(self, value: object) -> float:
         if type(value) is not int:
-            raise self._refuse(value)
+            raise self._reject(value)
         try:
             number = float(value)
         except OverflowError:
@@ -195,7 +196,7 @@ class BoolCodec(Codec):
     def encode(self, value: object) -> bytes:
         """Returns 00 or 01."""
         if type(value) is not bool:
-            raise self._refuse(value)
+            raise self._reject(value)
         return b"\x01" if value else b"\x00"
 
     def decode(self, stored: bytes) -> bool:
@@ -215,7 +216,7 @@ class TextCodec(Codec):
     def encode(self, value: object) -> bytes:
         """Returns the text's bytes."""
         if type(value) is not str:
-            raise self._refuse(value)
+            raise self._reject(value)
         try:
             return value.encode()
         except UnicodeEncodeError as exc:
@@ -237,7 +238,7 @@ class BytesCodec(Codec):
     def encode(self, value: object) -> bytes:
         """Returns the bytes."""
         if type(value) is not bytes:
-            raise self._refuse(value)
+            raise self._reject(value)
         return value
 
     def decode(self, stored: bytes) -> bytes:
@@ -255,7 +256,7 @@ class DateCodec(Codec):
     def encode(self, value: object) -> bytes:
         """Returns the bytes of a day."""
         if type(value) is not date:  # a datetime is a date too, but not here
-            raise self._refuse(value)
+            raise self._reject(value)
         return self._days.encode(value.toordinal() - _EPOCH_DAY)
 
     def decode(self, stored: bytes) -> date:
@@ -276,13 +277,13 @@ class DatetimeCodec(Codec):
     _microseconds = IntCodec(64, is_signed=True)
 
     def encode(self, value: object) -> bytes:
-        """Returns the bytes of a moment that knows its zone."""
+        """Returns the bytes of a datetime that has a time zone."""
         if not isinstance(value, datetime):
-            raise self._refuse(value)
+            raise self._reject(value)
         try:
             since = (value - _EPOCH) // _MICROSECOND
         except TypeError:
-            raise BadValue(f"{value!r:.80} has no time zone, so it is no one moment") from None
+            raise BadValue(f"{value!r:.80} has no time zone") from None
         return self._microseconds.encode(since)
 
     def decode(self, stored: bytes) -> datetime:
@@ -337,7 +338,7 @@ class UuidCodec(Codec):
     def encode(self, value: object) -> bytes:
         """Returns the 16 bytes."""
         if not isinstance(value, UUID):
-            raise self._refuse(value)
+            raise self._reject(value)
         return value.bytes
 
     def decode(self, stored: bytes) -> UUID:
@@ -358,7 +359,7 @@ class ListCodec(Codec):
     def encode(self, value: object) -> bytes:
         """Returns the bytes of the items."""
         if type(value) is not list:
-            raise self._refuse(value)
+            raise self._reject(value)
         items = [self._item.encode(item) for item in value]
         if self._item.width is None:
             items = [len(item).to_bytes(_LENGTH_BYTES, "big") + item for item in items]

@@ -20,7 +20,7 @@ from webtable.errors import InvalidRequest
 from webtable.index import maintenance
 from webtable.index.reader import ReadCounts
 from webtable.index.table import IndexedTable
-from webtable.records.catalog import open_indexes, open_table, wanted_table
+from webtable.records.catalog import declared_table, open_indexes, open_table
 from webtable.records.field_types import KeyValue
 from webtable.records.indexes import Covered, FieldIndex
 from webtable.records.reading.decoder import decode_keys, decode_rows
@@ -45,7 +45,7 @@ BATCH_ROWS = 1_000
 class Collection(Generic[R]):
     """The records of one class. Share it between threads; it lives as long as its store.
 
-    Opening it makes the table where there is none, with a region for each partition.
+    Opening it creates the table where it does not exist, with a region for each partition.
 
     Raises:
         SchemaMismatch: the table belongs to a class that disagrees with this one.
@@ -60,7 +60,7 @@ class Collection(Generic[R]):
         self.record = record
         self._declaration = declaration
         self._plan = declaration.plan
-        self.table = open_table(store, wanted_table(declaration), create=create)
+        self.table = open_table(store, declared_table(declaration), create=create)
         self._reader = RangeReader(self.table, declaration, is_remote=store.capabilities.cluster)
         self._indexes = {index.name: index for index in declaration.indexes}
         self._indexed: IndexedTable | None = None
@@ -75,12 +75,12 @@ class Collection(Generic[R]):
     # One record, or some by their keys
 
     def get(self, *key: KeyValue) -> R | None:
-        """Returns the record with this key, None when there is none."""
+        """Returns the record with this key, None when it does not exist."""
         row = self.table.get(self._declaration.row_key(key), (b"a",))
         return None if row is None else self._one(row)
 
     def get_many(self, keys: Iterable[Sequence[KeyValue]]) -> list[R | None]:
-        """Returns the records with these keys in their order, None where there is none."""
+        """Returns the records with these keys in their order, None for those that do not exist."""
         rows = [self._declaration.row_key(key) for key in _tuples(keys)]
         found = self.table.get_many(rows, (b"a",))
         return [None if row is None else self._one(row) for row in found]
@@ -108,13 +108,13 @@ class Collection(Generic[R]):
     def put_many(self, records: Iterable[R], *, durability: Durability = "wal") -> int:
         """Stores records and returns their number. Each is atomic, all together are not.
 
-        Of a list or tuple all are looked at first; of anything else a thousand at a time: those
+        A list or tuple is checked as a whole first; anything else a thousand at a time: records
         before a record that cannot be stored are stored then. Of several with one key the last
         counts.
 
         Raises:
             InvalidRequest: a field cannot be stored.
-            BatchError: the store refused some.
+            BatchError: the store rejected some.
         """
         check_durability(durability)
         count = 0
@@ -131,7 +131,7 @@ class Collection(Generic[R]):
         return count
 
     def delete(self, *key: KeyValue, durability: Durability = "wal") -> None:
-        """Deletes the record with this key, if there is one."""
+        """Deletes the record with this key, if it exists."""
         self.delete_many([key], durability=durability)
 
     def delete_many(
@@ -158,7 +158,7 @@ class Collection(Generic[R]):
         """Yields records in the order of their keys.
 
         Args:
-            prefix: only keys that begin with these values; the whole entity key, say.
+            prefix: only keys that begin with these values, for example the whole entity key.
             start: only keys that are not before this tuple, which may be the beginning of one.
             stop: only keys that are before this tuple.
             reverse: from the last to the first.
@@ -227,7 +227,7 @@ class Collection(Generic[R]):
         if it has these values at the moment when it is read.
 
         Args:
-            where: says by the fields that the index covers whether to read a record at all.
+            where: decides by the fields that the index covers whether to read a record.
 
         Raises:
             StaleIndex: the index is being built, see `build_index`.
@@ -255,7 +255,7 @@ class Collection(Generic[R]):
         start: Sequence[KeyValue] = (),
         stop: Sequence[KeyValue] = (),
     ) -> maintenance.Explanation:
-        """Runs `find` and tells what was read for it."""
+        """Runs `find` and returns what was read for it."""
         by, indexed = self._index(index)
         scan = by.scan(prefix, start, stop, reverse=False, limit=None)
         if scan is None:
@@ -265,7 +265,7 @@ class Collection(Generic[R]):
     def build_index(self, index: str) -> int:
         """Adds the records that were there before an index, and makes it ready to be read.
 
-        Every process that writes must know the index by then. Returns how many rows were read.
+        Every process that writes must declare the index by then. Returns how many rows were read.
         """
         by, indexed = self._index(index)
         return maintenance.build(indexed, by.name)
@@ -279,9 +279,9 @@ class Collection(Generic[R]):
     def _index(self, name: str) -> tuple[FieldIndex, IndexedTable]:
         by = self._indexes.get(name)
         if by is None or self._indexed is None:
-            known = ", ".join(self._indexes) or "none"
+            names = ", ".join(self._indexes) or "none"
             raise InvalidRequest(
-                f"{self.record.__name__} has no index '{name}'", hint=f"its indexes: {known}"
+                f"{self.record.__name__} has no index '{name}'", hint=f"its indexes: {names}"
             )
         return by, self._indexed
 

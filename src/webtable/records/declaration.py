@@ -32,7 +32,7 @@ MEMSTORE_FLUSHSIZE = 256 << 20
 
 
 class Options(NamedTuple):
-    """What the class line says besides the name."""
+    """The options of the class line."""
 
     table: str | None
     partitions: Partitions
@@ -67,7 +67,7 @@ class Field:
         self.factory = factory
 
     def default_value(self) -> Any:
-        """Returns what the class gives it when nothing is said; None if that is nothing."""
+        """Returns the default of the class; None if it has none."""
         if self.factory is not None:
             return self.factory()
         return None if self.default is msgspec.NODEFAULT else self.default
@@ -123,7 +123,7 @@ class Declaration:
             if field.is_nullable:
                 raise InvalidRequest(
                     f"field '{field.name}' of {self.name} may be None and has another default",
-                    hint="a field that is not stored is None then: leave out one of the two",
+                    hint="a field without a value is None: remove the default or the `| None`",
                 )
             self._encode(field, default)
 
@@ -171,7 +171,7 @@ class Declaration:
         try:
             return field.codec.encode_key(value)
         except BadValue as exc:
-            raise self._refused(field, value, exc) from None
+            raise self._rejected(field, value, exc) from None
 
     # Values
 
@@ -201,7 +201,7 @@ class Declaration:
                 try:
                     cells[field.column] = field.codec.encode(value)
                 except BadValue as exc:
-                    raise self._refused(field, value, exc) from None
+                    raise self._rejected(field, value, exc) from None
         if not cells:
             cells[self._marked] = b""
         return cells, clears
@@ -210,9 +210,9 @@ class Declaration:
         try:
             return field.codec.encode(value)
         except BadValue as exc:
-            raise self._refused(field, value, exc) from None
+            raise self._rejected(field, value, exc) from None
 
-    def _refused(self, field: Field, value: object, exc: BadValue) -> InvalidRequest:
+    def _rejected(self, field: Field, value: object, exc: BadValue) -> InvalidRequest:
         if value is not None:
             hint = f"nothing was written; '{field.name}' is {field.codec.name}"
             return InvalidRequest(f"field '{field.name}' of {self.name}: {exc}", hint=hint)
@@ -270,7 +270,7 @@ class Declaration:
         return decoder.decode_key(self.plan, row)
 
     def make(self, row: bytes, key: Sequence[object], stored: Mapping[str, bytes]) -> Any:
-        """Returns the record of a key and the bytes of its fields, None if there are none.
+        """Returns the record of a key and the bytes of its fields, None if no field is stored.
 
         Raises:
             CorruptData: a field does not decode, or is missing.
@@ -309,7 +309,7 @@ class Declaration:
 
 
 def table_schema(name: str, *, versions: int = 1, ttl_seconds: int | None = None) -> TableSchema:
-    """Returns the schema of a table of records, with the defaults that HBase users know."""
+    """Returns the schema of a table of records, with the defaults of HBase."""
     family = Family(
         name=FAMILY,
         versions=versions,

@@ -14,7 +14,7 @@ On-disk: changing this needs a new format version. Frozen by golden tests.
 The classes have the same entity key fields. Each needs a tag, which is stored and never changes.
 
 A row is read and kept in memory as a whole, by servers too, and a region cannot be split within it.
-So it has a limit, 64 MiB if nothing is said: a put that would go over it is refused. Use this
+So it has a limit, by default 64 MiB: a put that would exceed it is rejected. Use this
 where entities are small for sure and mostly read as a whole; anything else is better off in a
 table a class, where the records of an entity are neighbours, too. There are no indexes here.
 """
@@ -26,7 +26,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from webtable.errors import CheckFailed, CorruptData, InvalidRequest
-from webtable.records.catalog import Stored, Wanted, open_table
+from webtable.records.catalog import DeclaredTable, Stored, open_table
 from webtable.records.codecs import BadValue
 from webtable.records.declaration import FAMILY, MARKER, Declaration, table_schema
 from webtable.records.field_types import KeyValue
@@ -43,7 +43,7 @@ __all__ = ["DEFAULT_ROW_BYTES", "MOST_ROW_BYTES", "EntityTable", "WideEntity"]
 R = TypeVar("R", bound=Record)
 
 DEFAULT_ROW_BYTES = 64 << 20
-"""What a row may hold if nothing is said."""
+"""The default limit on the size of a row."""
 
 MOST_ROW_BYTES = 256 << 20
 """What a row may be allowed to hold: more does not pass through one call to HBase."""
@@ -110,8 +110,10 @@ class EntityTable:
             partitioner=self._partitions.partitioner.name,
             values=_stored_fields(self._kinds),
         )
-        wanted = Wanted("the entity", table_schema(table), self._partitions.splits(), stored)
-        self.table = open_table(store, wanted, create=create)
+        declared = DeclaredTable(
+            "the entity", table_schema(table), self._partitions.splits(), stored
+        )
+        self.table = open_table(store, declared, create=create)
         self._reader = RangeReader(self.table, self._entity, is_remote=False)
         self._deletes = recent_deletes(store.location, table)
 
@@ -338,7 +340,7 @@ def _check_kinds(table: str, kinds: Mapping[str, Declaration]) -> None:
     first = next(iter(shapes))
     for tag, shape in shapes.items():
         if not tag or "\x00" in tag:
-            raise InvalidRequest(f"tag {tag!r} is not one", hint="a word, without U+0000")
+            raise InvalidRequest(f"tag {tag!r} is not valid", hint="give a word without U+0000")
         if shape != shapes[first]:
             raise InvalidRequest(
                 f"'{tag}' has not the entity key and partitions of '{first}'",

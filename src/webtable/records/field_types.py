@@ -1,4 +1,4 @@
-"""The types that fields of records may have, and how an annotation says which.
+"""The types that fields of records may have, and the annotations that choose them.
 
 site: EntityKey[str]                key fields come first, those of the entity before all others
 at: Key[datetime]
@@ -91,7 +91,7 @@ _PLAIN: dict[object, type[Codec]] = {
 
 
 class FieldType(NamedTuple):
-    """What an annotation says of a field."""
+    """The type of a field, as its annotation gives it."""
 
     codec: Codec
     is_nullable: bool
@@ -100,10 +100,10 @@ class FieldType(NamedTuple):
 
 
 def field_type(hint: object) -> FieldType:
-    """Returns what a resolved annotation says.
+    """Returns the field type of a resolved annotation.
 
     Raises:
-        BadValue: it is not one that a record can have.
+        BadValue: a record cannot have a field of that type.
     """
     hint, marks = _unwrap(hint)
     is_nullable = False
@@ -146,6 +146,6 @@ def _codec(hint: object, marks: list[object]) -> Codec:
         return EnumCodec(hint)
     plain = _PLAIN.get(hint)
     if plain is None:
-        known = "int, float, bool, str, bytes, date, datetime, an Enum, UUID, list[…]"
-        raise BadValue(f"{hint!r:.80} is not one of {known}")
+        supported = "int, float, bool, str, bytes, date, datetime, an Enum, UUID, list[…]"
+        raise BadValue(f"{hint!r:.80} is no field type; use one of {supported}")
     return plain()

@@ -41,9 +41,9 @@ class IndexBy:
 
     Args:
         fields: the fields; the first one weighs most.
-        name: the index's name and its table's; `<table>_by_<fields>` if nothing is said.
+        name: the index's name and its table's; by default `<table>_by_<fields>`.
         unique: whether no two records may have the same values.
-        covers: further fields that can be looked at before a record is read.
+        covers: further fields that can be tested before a record is read.
     """
 
     __slots__ = ("covers", "fields", "name", "unique")
@@ -58,15 +58,15 @@ class IndexBy:
 
 
 class FieldIndex:
-    """An index of one record class, as the machinery wants it, and its ranges."""
+    """An index of one record class, in the form that `webtable.index` needs, and its ranges."""
 
     def __init__(self, declaration: Declaration, by: IndexBy) -> None:
-        known = {field.name: field for field in declaration.fields}
+        fields = {field.name: field for field in declaration.fields}
         self._declaration = declaration
         self.name = by.name or f"{declaration.table}_by_{'_'.join(by.fields)}"
         self.is_unique = by.unique
-        self.fields = tuple(_field(declaration, known, name) for name in by.fields)
-        self.covers = tuple(_field(declaration, known, name) for name in by.covers)
+        self.fields = tuple(_field(declaration, fields, name) for name in by.fields)
+        self.covers = tuple(_field(declaration, fields, name) for name in by.covers)
         self._keys = declaration.keys
         self._check()
         self._needs_key = any(field.is_key for field in (*self.fields, *self.covers))
@@ -102,7 +102,7 @@ class FieldIndex:
     def _columns(self) -> tuple[bytes, ...]:
         """Returns the columns that entries depend on; none if they depend on all of them.
 
-        That a record is there at all can be told from a field without which there is no entry.
+        A field that every entry needs shows that the record exists.
         """
         values = [field for field in self.fields if not field.is_key]
         if not any(field.is_nullable or field.default_value() is None for field in values):
@@ -196,7 +196,7 @@ class FieldIndex:
         except (IndexError, BadValue) as exc:
             raise CorruptData(
                 f"an entry of index '{self.name}' does not decode: {cover[:40]!r}",
-                hint="was the index declared otherwise? build it anew",
+                hint="was the index declared otherwise? rebuild it",
             ) from exc
         return values
 
@@ -259,11 +259,11 @@ class FieldIndex:
         return b"".join(parts)
 
 
-def _field(declaration: Declaration, known: Mapping[str, Field], name: str) -> Field:
-    field = known.get(name)
+def _field(declaration: Declaration, fields: Mapping[str, Field], name: str) -> Field:
+    field = fields.get(name)
     if field is None:
         raise InvalidRequest(
             f"{declaration.name} has no field '{name}' for its index",
-            hint=f"its fields are {', '.join(known)}",
+            hint=f"its fields are {', '.join(fields)}",
         )
     return field

@@ -26,7 +26,7 @@ class Partitioner(Protocol):
     """Chooses a partition for an entity key.
 
     Attributes:
-        name: says how it chooses; stored with the table, which no other partitioner may open.
+        name: identifies the rule; stored with the table, which no other partitioner may open.
     """
 
     name: str
@@ -69,10 +69,10 @@ class Partitions:
         self.prefixes = [number.to_bytes(self.width, "big") for number in range(count)]
 
     def prefix(self, entity_key: bytes) -> bytes:
-        """Returns what stands in front of the row keys of an entity.
+        """Returns the prefix of the row keys of an entity.
 
         Raises:
-            InvalidRequest: the partitioner gave a number that is none.
+            InvalidRequest: the partitioner returned no valid number.
         """
         number = self.partitioner.partition(entity_key, self.count)
         try:

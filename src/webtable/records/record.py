@@ -77,9 +77,9 @@ class Record(msgspec.Struct, metaclass=RecordMeta):
 
     Attributes:
         table: the table's name; a class without one can only be part of an `EntityTable`.
-        partitions: how many partitions the table has, 16 if nothing is said; 1 to 65,536.
-        partitioner: chooses the partition; a hash of the entity key if nothing is said.
-        ttl: how long a record lives after it was put; for ever if nothing is said.
+        partitions: how many partitions the table has, 1 to 65,536, by default 16.
+        partitioner: chooses the partition; by default a hash of the entity key.
+        ttl: how long a record lives after it was put; by default for ever.
         versions: how many versions of each field the table keeps. Reads give the newest.
         indexes: an `IndexBy` for each index.
     """
@@ -119,7 +119,8 @@ def _fields(cls: Any, local_names: dict[str, Any]) -> Sequence[Field]:
         ) from exc
     fields = []
     names, defaults = cls.__struct_fields__, cls.__struct_defaults__
-    # Those of the last fields; what is made anew each time comes as an object with a `factory`.
+    # Those of the last fields; a value that is created each time comes as an object with a
+    # `factory`.
     for name, default in zip(
         names, (msgspec.NODEFAULT,) * (len(names) - len(defaults)) + defaults, strict=True
     ):
@@ -143,6 +144,6 @@ def _seconds(ttl: timedelta | None) -> int | None:
     seconds = ttl.total_seconds() if isinstance(ttl, timedelta) else -1
     if not 1 <= seconds <= MAX_TTL_SECONDS or seconds != int(seconds):
         raise InvalidRequest(
-            f"ttl {ttl!r:.80} is not one", hint="a timedelta of whole seconds, at least one"
+            f"ttl {ttl!r:.80} is not valid", hint="give a timedelta of whole seconds, at least 1"
         )
     return int(seconds)

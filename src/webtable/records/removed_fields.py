@@ -1,6 +1,6 @@
 """Ghost fields: cells of fields that a record class had once and has no more.
 
-A record is written with the fields that its class has. Cells of a field that was taken out of
+A record is written with the fields that its class has. Cells of a field that was removed from
 the class stay in the table, unseen, and cost room. They are found by a scan of the whole table,
 and cleaned at the version that was found: what another program writes meanwhile stays.
 """
@@ -48,11 +48,11 @@ def find_ghosts(store: Store, record: type) -> list[Ghost]:
 def clean_ghosts(store: Store, record: type, names: Names[str] = ()) -> list[Ghost]:
     """Deletes the cells of ghost fields, or of those named, and returns what they were.
 
-    Every program that still knows a field must have ended, or it writes new ones.
+    Every program that still declares a field must have ended, or it writes new ones.
     """
     declaration = _declaration(record)
-    known = {field.name for field in declaration.fields}
-    if wrong := sorted(known.intersection(names)):
+    declared = {field.name for field in declaration.fields}
+    if wrong := sorted(declared.intersection(names)):
         raise InvalidRequest(
             f"'{wrong[0]}' is a field of {declaration.name}, not a ghost",
             hint="take it out of the class first",
@@ -90,12 +90,12 @@ def _ghostly(
     assert declaration.table is not None
     keys_only = "KeyOnlyFilter()" if store.capabilities.cluster else None
     scan = Scan(columns=(FAMILY.encode(),), filter=keys_only, ordered=False)
-    known = declaration.columns
+    columns = declaration.columns
     for row in store.table(declaration.table).scan(scan):
         ghosts = [
             (cell[0], cell[1])
             for cell in row.raw_cells
-            if cell[0] not in known and not cell[0].startswith(_OWN)
+            if cell[0] not in columns and not cell[0].startswith(_OWN)
         ]
         if ghosts:
             yield row, ghosts

@@ -3,14 +3,14 @@
 Tables are created, changed and dropped through `Store`; everything else that looks after a cluster
 is here, as `store.admin`. The contract, for every engine:
 
-- A call returns when what it asked for is done, also where the cluster works on it in the
-  background; the few that can be told not to wait say so. When its time is up it raises `Timeout`:
-  the work goes on in the cluster, and asking again is safe.
-- A call that is sent again, because a master or a server went away, starts nothing twice.
-- A figure that the engine does not know is None, never a guess. Sizes from HBase are in whole
+- A call returns when its work is done, also where the cluster works on it in the
+  background; the few with an option not to wait name it. When its time is up it raises `Timeout`:
+  the work goes on in the cluster, and calling again is safe.
+- A call that is sent again, because a master or a server stopped, starts nothing twice.
+- A figure that the engine does not have is None, never a guess. Sizes from HBase are in whole
   megabytes, rounded up; the figures of servers are as old as their last report (seconds).
 - An unknown table is `TableNotFound`, an unknown region, server, snapshot or namespace `NotFound`,
-  and what an engine cannot do is one `InvalidRequest` that says what to do instead: see
+  and what an engine cannot do is an `InvalidRequest` whose hint is what to do instead: see
   `Capabilities`.
 - A region is given by its name, or as the `Region` that `regions` returned, which is quicker. A
   server is given by its name, or as `host:port`.
@@ -76,7 +76,7 @@ class Admin(ClusterAdmin, ABC):
         """Creates a namespace. Creating a table in one creates it too.
 
         Raises:
-            AlreadyExists: there is one of that name.
+            AlreadyExists: a namespace of that name exists.
         """
 
     @abstractmethod
@@ -84,8 +84,8 @@ class Admin(ClusterAdmin, ABC):
         """Removes a namespace.
 
         Raises:
-            NotFound: there is none of that name.
-            InvalidRequest: it has tables, or is one that must stay.
+            NotFound: no namespace has that name.
+            InvalidRequest: it has tables, or is one of HBase's own.
         """
 
     # Regions
@@ -162,7 +162,7 @@ class Admin(ClusterAdmin, ABC):
 
         Args:
             major: flush, then rewrite everything without deleted, expired and surplus cells.
-            wait: return when it is done, not when it was asked for.
+            wait: return when it is done, not when the request was accepted.
         """
 
     @abstractmethod
@@ -236,17 +236,17 @@ class Admin(ClusterAdmin, ABC):
         ttl_seconds: int | None = None,
         max_file_size: int | None = None,
     ) -> None:
-        """Keeps a table as it is now under a name, next to no room taken at first.
+        """Stores a table as it is now under a name, with almost no space used at first.
 
         Region by region: writes meanwhile may be in or not.
 
         Args:
             flush: write what is in memory to files first; else it is not in the snapshot.
             ttl_seconds: after this time the cluster removes it.
-            max_file_size: tables that are made of it get this MAX_FILESIZE.
+            max_file_size: tables cloned from it get this MAX_FILESIZE.
 
         Raises:
-            AlreadyExists: there is one of that name; names are the whole cluster's.
+            AlreadyExists: a snapshot of that name exists; names are unique in the cluster.
         """
 
     @abstractmethod
@@ -256,7 +256,7 @@ class Admin(ClusterAdmin, ABC):
         What was written since is lost. A table that was dropped is made again, and enabled.
 
         Args:
-            with_permissions: also who may do what with it, where the cluster looks at that.
+            with_permissions: also restore its permissions, where the cluster enforces any.
 
         Raises:
             InvalidRequest: the table is enabled.
@@ -274,7 +274,7 @@ class Admin(ClusterAdmin, ABC):
         """Makes a new table of a snapshot, enabled; files are shared until they are rewritten.
 
         Args:
-            with_permissions: also who may do what with it, where the cluster looks at that.
+            with_permissions: also restore its permissions, where the cluster enforces any.
             file_tracker: how HBase shall keep the list of its files, such as FILE.
 
         Raises:
@@ -294,7 +294,7 @@ def check_namespace_name(name: str) -> str:
     """
     if not isinstance(name, str) or not _NAMESPACE_NAME.fullmatch(name):
         raise InvalidRequest(
-            f"namespace name {name!r:.120} is not one", hint="1 to 100 letters, digits and '_'"
+            f"namespace name {name!r:.120} is not valid", hint="1 to 100 letters, digits and '_'"
         )
     return name
 
@@ -307,7 +307,7 @@ def check_snapshot_name(name: str) -> str:
     """
     if not isinstance(name, str) or not _SNAPSHOT_NAME.fullmatch(name):
         raise InvalidRequest(
-            f"snapshot name {name!r:.220} is not one",
+            f"snapshot name {name!r:.220} is not valid",
             hint="use letters, digits, '_', '-' and '.', not '-' or '.' first, at most 200",
         )
     return name
@@ -323,7 +323,7 @@ def region_name(region: str | Region) -> str:
         return region.name
     if not isinstance(region, str):
         raise InvalidRequest(
-            f"region {region!r:.80} is not one", hint="give its name, or a Region of the list"
+            f"region {region!r:.80} is not valid", hint="give its name, or a Region of the list"
         )
     return region
 
@@ -332,7 +332,7 @@ def check_regions(regions: Sequence[str | Region]) -> list[str | Region]:
     """Returns several regions as a list.
 
     Raises:
-        InvalidRequest: it is one region, or none at all.
+        InvalidRequest: fewer than two regions are given.
     """
     if isinstance(regions, (str, Region)) or not isinstance(regions, Iterable):
         raise InvalidRequest(

@@ -1,4 +1,4 @@
-"""The form of what requests are made of: row keys, columns, timestamps and time ranges."""
+"""Checks of the form of requests: row keys, columns, timestamps and time ranges."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def check_row_key(row: bytes) -> bytes:
 
 
 def check_timestamp(timestamp: int | None) -> int | None:
-    """Returns the timestamp if it is one; None and `MAX_TIMESTAMP` both mean now.
+    """Returns the timestamp if it is valid; None and `MAX_TIMESTAMP` both mean now.
 
     Raises:
         InvalidRequest: it is negative or has more than 63 bits.
@@ -46,14 +46,14 @@ def check_timestamp(timestamp: int | None) -> int | None:
         return None
     if not isinstance(timestamp, int) or not 0 <= timestamp <= MAX_TIMESTAMP:
         raise InvalidRequest(
-            f"timestamp {timestamp!r} is not one",
+            f"timestamp {timestamp!r} is not valid",
             hint="a timestamp is a whole number of milliseconds from 0 to 2^63 - 1",
         )
     return timestamp
 
 
 def check_time_range(time_range: tuple[int, int] | None) -> tuple[int, int] | None:
-    """Returns the time range if it is one.
+    """Returns the time range if it is valid.
 
     Raises:
         InvalidRequest: it is not, or runs backwards.
@@ -62,7 +62,7 @@ def check_time_range(time_range: tuple[int, int] | None) -> tuple[int, int] | No
         start, stop = time_range
         if not 0 <= start <= stop <= MAX_TIMESTAMP:
             raise InvalidRequest(
-                f"time range [{start}, {stop}) is not one",
+                f"time range [{start}, {stop}) is not valid",
                 hint="give (start, stop) in milliseconds with 0 <= start <= stop",
             )
     return time_range

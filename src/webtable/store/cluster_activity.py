@@ -1,6 +1,6 @@
-"""What a cluster answers about its servers' work: tasks, slow calls, the balancer, ZooKeeper.
+"""What a cluster reports about its servers' work: tasks, slow calls, the balancer, ZooKeeper.
 
-Values only, as in `cluster_values`, which has those that every engine knows. Times are
+Values only, as in `cluster_values`, which has those that every engine has. Times are
 milliseconds.
 """
 
@@ -29,7 +29,7 @@ __all__ = [
 Switch: TypeAlias = Literal[
     "balancer", "catalog_janitor", "cleaner", "merge", "normalizer", "snapshot_cleanup", "split"
 ]
-"""What a master does by itself, and can be told not to."""
+"""What a master does by itself, and can be switched off."""
 
 CompactionQueue: TypeAlias = Literal["long", "short"]
 """Where compactions wait on a server: large ones and small ones."""
@@ -56,7 +56,7 @@ class ServerTask(NamedTuple):
 
 
 class RegionLoad(NamedTuple):
-    """Everything that a server reports of a region; `Region` has what is asked for most.
+    """Everything that a server reports of a region; `Region` has the figures used most.
 
     Sizes of files and memory are in whole megabytes, those of indexes and Bloom filters in whole
     kilobytes. `sequence_id` is that of the last flush, -1 before there was one.
@@ -130,10 +130,10 @@ class ServerLoad(NamedTuple):
 
 
 class ClusterLoad(NamedTuple):
-    """Everything that a master tells of its cluster, tables of the system included.
+    """Everything that a master reports of its cluster, system tables included.
 
-    `ClusterReport` has what is asked for most. `unknown_servers` are those that regions are said to
-    be on, though the master knows them neither alive nor dead.
+    `ClusterReport` has the figures used most. `unknown_servers` are those that regions are assigned
+    to, though the master lists them neither as alive nor as dead.
     """
 
     version: str
@@ -148,20 +148,20 @@ class ClusterLoad(NamedTuple):
 
 
 class SlowCall(NamedTuple):
-    """A call that took a server long, or whose answer was large.
+    """A call that took a server long, or whose response was large.
 
     Attributes:
         started_ms: when it began.
         processing_ms, queue_ms: how long it was worked on, and how long it waited before.
         filesystem_ms: how long files were read meanwhile.
-        response_bytes, scanned_bytes: the size of the answer, and of the blocks read for it.
-        client: address and port of who called.
+        response_bytes, scanned_bytes: the size of the response, and of the blocks read for it.
+        client: address and port of the caller.
         service, method: what was called.
         details: the call as the server writes it.
-        parameter: what was asked for; None where the server does not say.
-        user: who called.
-        region: the whole name of the region; None where it was of none.
-        gets, mutations, service_calls: what a batch was made of.
+        parameter: the parameter of the call; None where the server does not report it.
+        user: the user that called.
+        region: the whole name of the region; None where the call was for no region.
+        gets, mutations, service_calls: how many of each a batch had.
         kind: SLOW_LOG, LARGE_LOG, or ALL when it is both.
         connection_attributes, request_attributes: what the client sent along.
     """
@@ -220,15 +220,15 @@ class CacheCleared(NamedTuple):
 
 
 class ZooKeeperReport(NamedTuple):
-    """What ZooKeeper knows of a cluster.
+    """What ZooKeeper has stored about a cluster.
 
     Attributes:
         parent: the node under which HBase keeps everything.
-        master: the name of the master in charge; None while there is none.
-        backup_masters: the names of those that stand by.
+        master: the name of the master in charge; None while no master is active.
+        backup_masters: the names of the backup masters.
         meta_servers: the names of the servers of the meta table and of its copies.
         servers: the names of the region servers, as ZooKeeper lists them.
-        quorum: the lines that each server of ZooKeeper says about itself, by its address.
+        quorum: the status lines of each server of ZooKeeper, by its address.
     """
 
     parent: str

@@ -1,7 +1,7 @@
 """Administration that only a cluster has: switches, chores, servers in and out of service.
 
 A part of `Admin`, with its contract. An engine that is no cluster inherits these methods, and each
-refuses with an `InvalidRequest` that says so.
+raises an `InvalidRequest`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["ClusterAdmin"]
 
 
-def _refuse(what: str) -> NoReturn:
+def _reject(what: str) -> NoReturn:
     raise InvalidRequest(
         f"the embedded store {what}", hint="this needs a cluster: a store at hbase://…"
     )
@@ -41,50 +41,50 @@ class ClusterAdmin:
 
     def is_switched_on(self, switch: Switch) -> bool:
         """Whether the master does something by itself; see `switch`."""
-        _refuse("has no switches")
+        _reject("has no switches")
 
     def switch(self, switch: Switch, *, on: bool) -> bool:
         """Lets the master do something by itself, or not; returns whether it did before.
 
         `balancer` moves regions to level the servers, `normalizer` splits large regions and merges
         small ones, `catalog_janitor` removes what splits and merges leave, `cleaner` removes old
-        files and logs, `snapshot_cleanup` snapshots whose time is up; `split` and `merge` are of
-        regions, also those that somebody asks for.
+        files and logs, `snapshot_cleanup` expired snapshots; `split` and `merge` are of
+        regions, also those that a user requests.
         """
-        _refuse("has no switches")
+        _reject("has no switches")
 
     def normalize(
         self, tables: Iterable[str] = (), *, regex: str | None = None, namespace: str | None = None
     ) -> bool:
-        """Asks for the normalizer, for the tables that match all that is given; whether it ran."""
-        _refuse("has no regions to normalize")
+        """Runs the normalizer on the tables that match all conditions; returns whether it ran."""
+        _reject("has no regions to normalize")
 
     def run_catalog_janitor(self) -> int:
         """Removes what splits and merges left, now; returns how many; -1 when it runs already."""
-        _refuse("has no catalog janitor")
+        _reject("has no catalog janitor")
 
     def run_cleaner(self) -> bool:
         """Removes old files and logs, now; returns whether it ran and could remove all."""
-        _refuse("has no cleaner: old files go by themselves")
+        _reject("has no cleaner: old files go by themselves")
 
     def run_hbck(self) -> bool:
         """Looks for regions that are lost or in two places; False when that is under way already.
 
         What it finds is in the master's log and on its web page.
         """
-        _refuse("has no regions that could be lost")
+        _reject("has no regions that could be lost")
 
     def flush_master_store(self) -> None:
         """Writes what the master itself has in memory to files."""
-        _refuse("has no master")
+        _reject("has no master")
 
     def is_in_maintenance(self) -> bool:
         """Whether the master was started for repairs only."""
-        _refuse("has no master")
+        _reject("has no master")
 
     def stop_master(self) -> None:
-        """Ends the master in charge. One that stands by takes over; region servers serve on."""
-        _refuse("has no master")
+        """Stops the active master. A backup master takes over; region servers go on."""
+        _reject("has no master")
 
     # Single regions
 
@@ -94,7 +94,7 @@ class ClusterAdmin:
         Raises:
             InvalidRequest: it is in service.
         """
-        _refuse("assigns no regions")
+        _reject("assigns no regions")
 
     def unassign(self, region: str | Region) -> None:
         """Takes a region out of service until it is assigned; its rows cannot be reached.
@@ -102,29 +102,29 @@ class ClusterAdmin:
         Raises:
             InvalidRequest: it is out of service.
         """
-        _refuse("assigns no regions")
+        _reject("assigns no regions")
 
     def truncate_region(self, region: str | Region) -> None:
         """Removes all rows of a region; the region stays."""
-        _refuse("truncates no regions")
+        _reject("truncates no regions")
 
     def clear_block_cache(self, table: str) -> CacheCleared:
         """Drops what the servers of a table keep of its files in memory."""
-        _refuse("has one cache for all tables, which empties itself")
+        _reject("has one cache for all tables, which empties itself")
 
     # Region servers
 
     def load(self) -> ClusterLoad:
-        """Returns everything that the master tells of the servers; `report` is shorter."""
-        _refuse("is one server")
+        """Returns everything that the master reports of the servers; `report` is shorter."""
+        _reject("is one server")
 
     def tasks(self, server: str | None = None) -> list[ServerTask]:
         """Returns what the servers do, or one of them, as of their last report."""
-        _refuse("has no tasks")
+        _reject("has no tasks")
 
     def decommissioned(self) -> list[str]:
         """Returns the names of the servers that get no regions."""
-        _refuse("is one server")
+        _reject("is one server")
 
     def decommission(self, servers: Iterable[str], *, offload: bool = False) -> None:
         """Gives servers no more regions, from now on and after a start of the master.
@@ -132,36 +132,36 @@ class ClusterAdmin:
         Args:
             offload: also move their regions away; this goes on after the call.
         """
-        _refuse("is one server")
+        _reject("is one server")
 
     def recommission(self, server: str, regions: Sequence[str | Region] = ()) -> None:
         """Lets a server have regions again, and moves some to it; this goes on after the call."""
-        _refuse("is one server")
+        _reject("is one server")
 
     def clear_dead_servers(self, servers: Iterable[str] = ()) -> list[str]:
         """Forgets dead servers, or all of them; returns those that are still needed."""
-        _refuse("is one server")
+        _reject("is one server")
 
     def stop_server(self, server: str) -> None:
         """Ends a region server. It closes its regions first, which then open elsewhere."""
-        _refuse("is one server")
+        _reject("is one server")
 
     def roll_wal(self, server: str) -> None:
         """Lets a server begin a new file for its log of writes."""
-        _refuse("begins new logs by itself")
+        _reject("begins new logs by itself")
 
     def switch_compactions(self, *, on: bool, servers: Iterable[str] = ()) -> dict[str, bool]:
         """Lets servers compact, or stops them; returns whether each did before.
 
         Until they are started again. None named means all of them.
         """
-        _refuse("compacts when it has to")
+        _reject("compacts when it has to")
 
     def clear_compaction_queues(
         self, server: str, queues: Iterable[CompactionQueue] = ("long", "short")
     ) -> None:
         """Drops the compactions that wait on a server."""
-        _refuse("has no queues of compactions")
+        _reject("has no queues of compactions")
 
     # What servers remember
 
@@ -180,38 +180,38 @@ class ClusterAdmin:
 
         Args:
             servers: None means all of them.
-            large: those with large answers instead.
+            large: those with large responses instead.
             limit: how many of each server.
             where: what `region`, `table`, `client` or `user` must be.
             match_all: every one of these must fit, not any.
         """
-        _refuse("remembers no slow calls")
+        _reject("remembers no slow calls")
 
     def clear_slow_calls(self, servers: Iterable[str] | None = None) -> dict[str, bool]:
         """Lets servers forget slow calls; returns whether each did."""
-        _refuse("remembers no slow calls")
+        _reject("remembers no slow calls")
 
     def balancer_decisions(self, limit: int = 250) -> list[BalancerDecision]:
         """Returns the balancer's last plans, newest first.
 
         The master remembers some if `hbase.master.balancer.decision.buffer.enabled` is set there.
         """
-        _refuse("has no balancer")
+        _reject("has no balancer")
 
     def balancer_rejections(self, limit: int = 250) -> list[BalancerRejection]:
         """Returns why the balancer made no plans, newest first.
 
         The master remembers some if `hbase.master.balancer.rejection.buffer.enabled` is set there.
         """
-        _refuse("has no balancer")
+        _reject("has no balancer")
 
     def zookeeper(self) -> ZooKeeperReport:
-        """Returns what ZooKeeper knows of the cluster.
+        """Returns what ZooKeeper has stored about the cluster.
 
         Raises:
             InvalidRequest: the location names masters, not ZooKeeper.
         """
-        _refuse("needs no ZooKeeper")
+        _reject("needs no ZooKeeper")
 
     # Namespaces
 
@@ -221,7 +221,7 @@ class ClusterAdmin:
         Raises:
             NotFound: there is no such namespace.
         """
-        _refuse("keeps no properties of namespaces")
+        _reject("keeps no properties of namespaces")
 
     def alter_namespace(self, name: str, properties: Mapping[str, str | None]) -> None:
         """Sets properties of a namespace; None removes one. The others stay.
@@ -229,4 +229,4 @@ class ClusterAdmin:
         Raises:
             NotFound: there is no such namespace.
         """
-        _refuse("keeps no properties of namespaces")
+        _reject("keeps no properties of namespaces")

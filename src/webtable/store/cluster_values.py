@@ -1,6 +1,6 @@
-"""Regions, servers, namespaces and snapshots as values: what `store.admin` answers with.
+"""Regions, servers, namespaces and snapshots as values: the results of `store.admin`.
 
-A figure that an engine does not know is None, never a guess.
+A figure that an engine does not have is None, never a guess.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = [
 ]
 
 CompactionState: TypeAlias = Literal["NONE", "MINOR", "MAJOR", "MAJOR_AND_MINOR"]
-"""What is being compacted just now, in HBase's words."""
+"""What is being compacted just now, in HBase's terms."""
 
 
 class Region(NamedTuple):
@@ -29,13 +29,13 @@ class Region(NamedTuple):
 
     Attributes:
         table: the table's name.
-        name: the short name by which administration knows the region; HBase's encoded name.
+        name: the short name of the region in administration; HBase's encoded name.
         start: the first row key; b"" in a table's first region.
         stop: the row key after the last; b"" in a table's last region.
         server: the name of the server that has it; None while none has.
         size_bytes: the size of its files.
         full_name: HBase's whole name of it, `table,start key,id.name.`.
-        state: OPEN when it can be used; else what HBase says, such as CLOSED or SPLITTING.
+        state: OPEN when it can be used; else HBase's state, such as CLOSED or SPLITTING.
         memory_bytes: what is not in files yet.
         store_files: the number of its files.
         reads: requests for reading since the server opened it.
@@ -67,7 +67,7 @@ class Region(NamedTuple):
 
 
 class FamilyStats(NamedTuple):
-    """The sizes of one family, None where the engine does not know them by family.
+    """The sizes of one family, None where the engine does not have them by family.
 
     `cells` is an estimate and counts all versions.
     """
@@ -110,7 +110,7 @@ class RegionServer(NamedTuple):
         memory_bytes: what is not in files yet.
         size_bytes, store_files: of the regions that it has now.
         version: of its program.
-        reported_ms: when these figures were taken.
+        reported_ms: when these figures were reported.
     """
 
     name: str
@@ -164,7 +164,7 @@ class ClusterReport(NamedTuple):
 
 
 class Balanced(NamedTuple):
-    """What a run of the balancer did; the numbers are None where the cluster does not say.
+    """What a run of the balancer did; the numbers are None where the cluster does not report them.
 
     `has_run` is False when the balancer would not run: it is off, or regions are in transition.
     """
@@ -175,9 +175,9 @@ class Balanced(NamedTuple):
 
 
 class Snapshot(NamedTuple):
-    """A table as it was at one time, kept by the cluster under a name.
+    """A table as it was at one time, stored by the cluster under a name.
 
-    `ttl_seconds` is None for one that stays until it is deleted.
+    `ttl_seconds` is None for a snapshot that stays until it is deleted.
     """
 
     name: str

@@ -6,10 +6,10 @@ The contract, for every engine:
   HBase 2.6 is the specification of what is visible; the contract suite runs over every engine.
 - A row is atomic: a mutation, and the mutations of one `mutate_row` or `check_and_mutate`, become
   visible together over all families, or not at all. Several rows are not, except in `commit`.
-- A missing row is an answer (`None`), not an error. An unknown table is `TableNotFound`, an
+- A missing row is a result (`None`), not an error. An unknown table is `TableNotFound`, an
   unknown family `FamilyNotFound`, before anything of that entry is written.
-- What a call acknowledged is durable as its `Durability` says. A call that raised may or may not
-  have taken effect only where the error is a `RetryableError`.
+- What a call acknowledged is durable as its `Durability` promises. A call that raised may or may
+  not have taken effect only where the error is a `RetryableError`.
 - Requests come already checked for form (`Get`, `Scan`, `Put` … check themselves).
 - An engine may be used by many threads at once. Errors are those of `webtable.errors` only.
 """
@@ -39,7 +39,7 @@ class Capabilities(NamedTuple):
         checkpoints: consistent copies of the whole store.
         cluster: several servers, between which regions are moved and balanced, and regions that
             are split and merged.
-        snapshots: tables kept as they were at one time, under a name.
+        snapshots: tables stored as they were at one time, under a name.
     """
 
     atomic_commits: bool
@@ -61,7 +61,7 @@ class Loss(NamedTuple):
 
 
 class Engine(ABC):
-    """What stands behind a `Store`. See the module's contract."""
+    """The implementation behind a `Store`. See the module's contract."""
 
     location: str
     capabilities: ClassVar[Capabilities]
@@ -70,7 +70,7 @@ class Engine(ABC):
 
     @abstractmethod
     def get_many(self, table: str, gets: Sequence[Get]) -> list[Row | None]:
-        """Reads rows; the answer has one entry a request, None where nothing is visible."""
+        """Reads rows; the result has one entry a request, None where nothing is visible."""
 
     def get(self, table: str, get: Get) -> Row | None:
         """Reads one row, as `get_many` does."""
@@ -97,7 +97,7 @@ class Engine(ABC):
         """Makes mutations, each atomic, in order where they are of the same row.
 
         Returns one entry a mutation: for increments and appends the new values, else None. It is
-        None as well where a cluster's first answer was lost: the mutation was made, once.
+        None as well where a cluster's first response was lost: the mutation was made, once.
 
         Raises:
             BatchError: some failed; it names their positions, the others were made.
@@ -188,7 +188,7 @@ class Engine(ABC):
         """
 
     def losses(self) -> list[Loss]:
-        """Returns what a stop of the machine took and nobody has dealt with yet; see `Loss`."""
+        """Returns the losses by a stop of the machine that are not handled yet; see `Loss`."""
         return []
 
     @abstractmethod
@@ -254,7 +254,7 @@ class Writer:
 
 
 def joined(error: WebTableError | None, other: WebTableError) -> WebTableError:
-    """Returns an error that says what two errors of one batch say."""
+    """Returns an error that contains two errors of one batch."""
     if error is None:
         return other
     if not isinstance(other, BatchError):

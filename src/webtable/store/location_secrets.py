@@ -1,4 +1,4 @@
-"""Secrets in a location: refused where a store is opened, and masked wherever one is printed.
+"""Secrets in a location: rejected where a store is opened, and masked wherever one is printed.
 
 Locations have no user and no password; programs that put them there mean another database. A store
 that is open therefore has a location without secrets. What prints a location before that, in an
@@ -12,7 +12,7 @@ import re
 
 from webtable.errors import InvalidRequest
 
-__all__ = ["SHOWN_OPTIONS", "mask_secrets", "refuse_secrets"]
+__all__ = ["SHOWN_OPTIONS", "mask_secrets", "reject_secrets"]
 
 SHOWN_OPTIONS = frozenset(
     {
@@ -23,14 +23,14 @@ SHOWN_OPTIONS = frozenset(
 """The options of a location; what others are set to may be a secret."""
 
 _MASK = "***"
-# Also misspelt, and a bare `user:password@host`, which is none of a directory's usual names.
+# Also misspelt, and a bare `user:password@host`, which is no usual name of a directory.
 _ADDRESS = re.compile(r"[A-Za-z][\w+.-]*://|hbase(?:\+\w*)?[:/][:/]*|(?=[^/@]*:[^@]*@)")
 _PORT = re.compile(r"[0-9]*")
 _IPV6 = re.compile(r"\[?[0-9A-Fa-f:.%]*\]?(?::[0-9]*)?")
 
 
-def refuse_secrets(location: str) -> None:
-    """Refuses a location with a user, a password or both.
+def reject_secrets(location: str) -> None:
+    """Rejects a location with a user, a password or both.
 
     Raises:
         InvalidRequest: it has them.
@@ -41,7 +41,7 @@ def refuse_secrets(location: str) -> None:
     if masked != location and f"{_MASK}@" in masked:
         raise InvalidRequest(
             f"location '{masked}' has a user or a password, which no location has",
-            hint="leave out what stands before the @; HBase believes the name of your account, "
+            hint="leave out the part before the @; HBase trusts the name of your account,  "
             "or HADOOP_USER_NAME",
         )
 

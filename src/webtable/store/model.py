@@ -1,7 +1,7 @@
-"""The values that the store gives back: cells and rows.
+"""The values that the store returns: cells and rows.
 
 Rows come out of hot loops, so an engine hands over plain tuples and a `Row` makes the named
-forms only when somebody asks for them.
+forms only when they are used.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class Row:
 
     @property
     def cells(self) -> list[Cell]:
-        """All cells of the row that the read asked for."""
+        """All cells of the row that the read selected."""
         return [_new(Cell, cell) for cell in self.raw_cells]
 
     def value(self, column: bytes) -> bytes | None:
@@ -88,7 +88,7 @@ class Row:
         return self.values().get(column)
 
     def values(self) -> dict[bytes, bytes]:
-        """Returns column → newest value. The dict is kept by the row: do not change it."""
+        """Returns column → newest value. The row caches the dict: do not change it."""
         newest = self._newest
         if newest is None:
             # The newest version comes first, so going backwards lets it have the last word.

@@ -54,7 +54,7 @@ _DURABILITIES = get_args(Durability)
 class CompareOp(Enum):
     """How a condition compares.
 
-    As in HBase the *given* value stands on the left: `LESS` holds when the given value is less
+    As in HBase the *given* value is on the left: `LESS` holds when the given value is less
     than the stored one.
     """
 
@@ -67,14 +67,14 @@ class CompareOp(Enum):
 
 
 def check_durability(durability: Durability) -> Durability:
-    """Returns the durability if it is one.
+    """Returns the durability if it is valid.
 
     Raises:
         InvalidRequest: it is not.
     """
     if durability not in _DURABILITIES:
         raise InvalidRequest(
-            f"durability {durability!r:.80} is not one", hint=f"one of {', '.join(_DURABILITIES)}"
+            f"durability {durability!r:.80} is not valid", hint=f"one of {', '.join(_DURABILITIES)}"
         )
     return durability
 
@@ -83,7 +83,7 @@ class Put:
     """Stores values in columns of one row; every column at the same timestamp.
 
     `clears` are columns to delete in the same atomic step, with all their versions up to that
-    timestamp. Unlike a `Delete` beside a `Put` that takes a step of its own for each row, a put
+    timestamp. Unlike a `Delete` beside a `Put`, which needs a separate step for each row, a put
     that clears can be one of many in a batch.
     """
 
@@ -227,7 +227,7 @@ class Spread:
 
     Args:
         values: row key → value.
-        before, after: what stands before and after each of those keys, where all have that in
+        before, after: the bytes before and after each of those keys, where all have them in
             common.
     """
 
@@ -245,7 +245,7 @@ class Spread:
         self.column = check_column(column)
         if check_timestamp(timestamp) is None:
             raise InvalidRequest(
-                f"spread of column {column!r:.80} has no timestamp", hint="say which one"
+                f"spread of column {column!r:.80} has no timestamp", hint="give one"
             )
         self.timestamp = timestamp
         if not values:
@@ -268,19 +268,19 @@ class Spread:
 Mutation: TypeAlias = Put | Delete | Increment | Append
 
 Write: TypeAlias = Mutation | Spread
-"""What a commit is made of."""
+"""What a commit contains."""
 
 
 class Check:
     """A condition on the newest visible version of one column of the row.
 
-    A value of None asks that the column is absent; as in HBase an empty stored value counts as
-    absent too. An absent column matches no comparison with a value. `Check.matches` makes a
+    A value of None means that the column must be absent; as in HBase an empty stored value counts
+    as absent too. An absent column matches no comparison with a value. `Check.matches` makes a
     condition on the whole row instead: `filter` is set then, and `column` is empty.
 
     `unique` is a promise of the caller: the mutations put a value into the checked column that no
-    other write ever puts there. Where the response of a server was lost, the column then shows
-    whether they were made; without it that is an error.
+    other write ever puts there. Where the response of a server was lost, a read of the column then
+    shows whether they were made; without it that is an error.
     """
 
     __slots__ = ("column", "filter", "op", "time_range", "unique", "value")
@@ -300,7 +300,7 @@ class Check:
             self.op = CompareOp(op)
         except ValueError as exc:
             signs = ", ".join(f"CompareOp.{each.name}" for each in CompareOp)
-            message = f"comparison {op!r:.80} is not one"
+            message = f"comparison {op!r:.80} is not valid"
             raise InvalidRequest(message, hint=f"one of {signs}") from exc
         if value is not None and not isinstance(value, bytes):
             raise InvalidRequest(
@@ -381,7 +381,7 @@ def check_one_row(row: bytes, mutations: Sequence[Mutation]) -> None:
     """Makes sure that all mutations are of the one row that an atomic step is about.
 
     Raises:
-        InvalidRequest: there is none, or one is of another row.
+        InvalidRequest: the list is empty, or a mutation is of another row.
     """
     if not mutations:
         raise InvalidRequest(f"no mutations for row {row!r:.80}", hint="give at least one")

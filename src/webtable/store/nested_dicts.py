@@ -1,6 +1,6 @@
 """Rows as nested dicts, `{row: {family: {qualifier: {timestamp: value}}}}`: the data model drawn.
 
-For looking at rows, for tests and for JSON. The dicts are in the store's order: rows by key,
+For printing rows, for tests and for JSON. The dicts are in the store's order: rows by key,
 families and qualifiers by name, versions newest first.
 """
 

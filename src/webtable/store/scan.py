@@ -78,7 +78,7 @@ class Scan(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         start: the first row key; empty means from the first row.
         stop: the row key to stop before; empty means to the last row.
-        prefix: only rows whose keys begin so; narrows `start` and `stop` further.
+        prefix: only rows whose keys begin with it; narrows `start` and `stop` further.
         columns: families (`b"f"`) and columns (`b"f:q"`); empty means everything.
         versions: the newest versions of each column to return at most.
         time_range: only versions in `[start, stop)` milliseconds.
@@ -123,7 +123,7 @@ class Scan(msgspec.Struct, frozen=True, kw_only=True):
     def bounds(self) -> tuple[bytes, bytes]:
         """Returns the range `[start, stop)` that `start`, `stop`, `prefix` and `filter` leave.
 
-        Rows outside of it are not looked at. An empty `stop` means no upper bound. The range is
+        Rows outside of it are not read. An empty `stop` means no upper bound. The range is
         empty when stop <= start and stop is not empty.
         """
         bounds = self.start, self.stop
@@ -144,11 +144,11 @@ def _check_selection(
             _checked.clear()
         _checked.add(columns)
     if versions < 1:
-        raise InvalidRequest(f"versions {versions} is less than 1", hint="ask for at least one")
+        raise InvalidRequest(f"versions {versions} is less than 1", hint="give at least 1")
     check_time_range(time_range)
 
 
-# Programs ask for the same few columns again and again.
+# Programs read the same few columns again and again.
 _MOST_CHECKED = 1_000
 _checked: set[tuple[bytes, ...]] = set()
 
@@ -156,5 +156,5 @@ _checked: set[tuple[bytes, ...]] = set()
 def _is_checked(columns: tuple[bytes, ...]) -> bool:
     try:
         return columns in _checked
-    except TypeError:  # something in it is no bytes, and is told of by the check
+    except TypeError:  # something in it is no bytes; the check raises the error
         return False

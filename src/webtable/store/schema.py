@@ -1,7 +1,7 @@
 """Tables and families as they are declared: names and the options that HBase has.
 
 A schema is a frozen value; `create_table` and `alter_table` take one, `describe_table` gives one.
-Options that only matter to a cluster (bloom filters, block encoding …) are kept by the embedded
+Options that only matter to a cluster (bloom filters, block encoding …) are stored by the embedded
 engine as well, so that a table moves between engines unchanged.
 """
 
@@ -40,7 +40,7 @@ class Family(msgspec.Struct, frozen=True, kw_only=True):
         keep_deleted_cells: KEEP_DELETED_CELLS, whether reads of an earlier time range see past
             delete markers, and major compaction keeps what they hide.
         bloomfilter, compression, data_block_encoding, blocksize, in_memory: as in HBase.
-        attributes: further options by their HBase names, kept as they are.
+        attributes: further options by their HBase names, stored unchanged.
     """
 
     name: str
@@ -73,10 +73,10 @@ class TableSchema(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         name: `name` or `namespace:name`, of letters, digits, `_`, `-` and `.`.
-        families: at least one; kept in the order of their names.
+        families: at least one; stored in the order of their names.
         max_filesize: MAX_FILESIZE, the size at which a region is split, in bytes.
         memstore_flushsize: MEMSTORE_FLUSHSIZE, in bytes.
-        attributes: further options by their HBase names, kept as they are.
+        attributes: further options by their HBase names, stored unchanged.
     """
 
     name: str
@@ -107,7 +107,7 @@ class TableSchema(msgspec.Struct, frozen=True, kw_only=True):
 
     def with_family(self, family: Family) -> TableSchema:
         """Returns the schema with the family added, or put in place of one of the same name."""
-        others = tuple(known for known in self.families if known.name != family.name)
+        others = tuple(each for each in self.families if each.name != family.name)
         return msgspec.structs.replace(self, families=(*others, family))
 
     def without_family(self, name: str) -> TableSchema:
@@ -124,7 +124,7 @@ def check_table_name(name: str) -> str:
     """
     if not isinstance(name, str) or not _TABLE_NAME.fullmatch(name) or len(name) > 200:
         raise InvalidRequest(
-            f"table name {name!r:.220} is not one",
+            f"table name {name!r:.220} is not valid",
             hint="use letters, digits, '_', '-' and '.', not '-' or '.' first, at most 200",
         )
     return name
@@ -154,7 +154,7 @@ def _check_family_name(name: str) -> None:
     )
     if wrong:
         raise InvalidRequest(
-            f"family name {name!r:.140} is not one",
+            f"family name {name!r:.140} is not valid",
             hint="1 to 127 printable bytes without ':', '/' and '\\', and not '.' first",
         )
 
@@ -162,7 +162,7 @@ def _check_family_name(name: str) -> None:
 def _choice(struct: msgspec.Struct, field: str, literal: object) -> None:
     value, choices = getattr(struct, field), get_args(literal)
     if value not in choices:
-        raise InvalidRequest(f"{field} {value!r} is not one", hint=f"one of {', '.join(choices)}")
+        raise InvalidRequest(f"{field} {value!r} is not valid", hint=f"one of {', '.join(choices)}")
 
 
 def _number(struct: msgspec.Struct, field: str, least: int, most: int) -> None:

@@ -10,7 +10,7 @@ from types import TracebackType
 from webtable.errors import InvalidRequest
 from webtable.store.admin import Admin
 from webtable.store.engine import Capabilities, Engine, Loss
-from webtable.store.location_secrets import mask_secrets, refuse_secrets
+from webtable.store.location_secrets import mask_secrets, reject_secrets
 from webtable.store.model import Row
 from webtable.store.mutation import Durability, Write, check_durability
 from webtable.store.schema import Family, TableSchema, check_splits, check_table_name
@@ -32,16 +32,16 @@ def open_store(location: str, *, read_only: bool = False, create: bool = True) -
             could be a misspelt cluster is made only as `rocks:DIRECTORY`.
         read_only: open an embedded store beside its writer, for reading. It follows what the
             writer stores; `Store.refresh` makes it follow now.
-        create: make the embedded store when there is none.
+        create: create the embedded store when it does not exist.
 
     Raises:
         InvalidRequest: it is no location, a misspelt one, or one with a user or a password.
-        StoreNotFound: there is none and it was not to be made.
+        StoreNotFound: the store does not exist, and `create` is false.
         StoreLocked: another process has the embedded store open for writing.
         CorruptData, FormatVersionError: files of the store are damaged, or newer than this program.
         ServerUnavailable: the cluster does not respond.
     """
-    refuse_secrets(location)
+    reject_secrets(location)
     scheme, separator, _ = location.partition("://")
     if separator and scheme in ("hbase", "hbase+masters"):
         from webtable.store.hbase.engine import HBaseEngine
@@ -62,7 +62,7 @@ def open_store(location: str, *, read_only: bool = False, create: bool = True) -
 
 
 def _check_spelling(location: str) -> None:
-    """Refuses what is nearly a cluster's location: a directory made of it would go unnoticed."""
+    """Rejects a misspelt location of a cluster, which would silently create a directory."""
     nearly, shown = _NEARLY_A_CLUSTER.match(location), mask_secrets(location)
     if location.startswith("rocks:") or os.path.exists(location):
         return
@@ -119,7 +119,7 @@ class Store:
         """Creates a table from a schema, or from a name and its families.
 
         Raises:
-            TableExists: there is one of that name.
+            TableExists: a table of that name exists.
         """
         if isinstance(table, TableSchema):
             schema = table

@@ -1,4 +1,4 @@
-"""`Table`: the verbs on rows. It checks arguments, gives defaults and asks the engine."""
+"""`Table`: the verbs on rows. It checks arguments, adds defaults and calls the engine."""
 
 from __future__ import annotations
 
@@ -39,8 +39,7 @@ class Table:
 
     Rows, columns and values are bytes; a column is `b"family:qualifier"`, and where columns are
     named for reading or deleting, `b"family"` means all of it. Reads give the newest version
-    unless asked for more. The timestamp of a write is the current time in milliseconds unless one
-    is given.
+    by default. Writes get the current time in milliseconds as their timestamp by default.
 
     Every method raises `TableNotFound` or `FamilyNotFound` where a table or family does not exist,
     `InvalidRequest` where an argument cannot be right, and a `RetryableError` where a cluster does
@@ -66,7 +65,7 @@ class Table:
         time_range: tuple[int, int] | None = None,
         filter: Filter | str | None = None,
     ) -> Row | None:
-        """Reads one row, or the named families and columns of it; None when nothing is there.
+        """Reads one row, or the named families and columns of it; None when none of it exists.
 
         Args:
             columns: families and columns; empty means the whole row.
@@ -90,9 +89,9 @@ class Table:
         time_range: tuple[int, int] | None = None,
         filter: Filter | str | None = None,
     ) -> list[Row | None]:
-        """Reads many rows at once; one result a row, in the order asked, None where nothing is.
+        """Reads many rows at once; one result a row, in the given order, None for missing rows.
 
-        An entry that is a `Get` is taken as it is; the other arguments apply to plain row keys.
+        An entry that is a `Get` is used as it is; the other arguments apply to plain row keys.
         """
         chosen = _columns(columns)
         wanted = None if filter is None else as_filter(filter)
@@ -105,8 +104,8 @@ class Table:
     def scan(self, scan: Scan | None = None, **options: Unpack[ScanOptions]) -> Iterator[Row]:
         """Yields rows in key order: `scan(prefix=b"com.", limit=10)`, or with a `Scan`.
 
-        The rows are read as they are asked for; a row is never seen half-written. Stopping early
-        is cheap; the engine's resources are freed when the iterator is closed or collected.
+        The rows are read while the caller iterates; a row is never seen half-written. Stopping
+        early is cheap; the engine's resources are freed when the iterator is closed or collected.
         """
         if scan is None:
             if "columns" in options:
@@ -142,8 +141,9 @@ class Table:
     ) -> NestedRows | NestedText:
         """Returns the rows of a scan as `{row: {family: {qualifier: {timestamp: value}}}}`.
 
-        Takes what `scan` takes, so it shows the newest versions unless asked for more, and holds
-        all rows at once: give a range or a limit where the table is large. Delete markers are not
+        Takes what `scan` takes, so it shows the newest versions by default, and has
+        all rows in memory at once: give a range or a limit where the table is large. Delete markers
+            are not
         part of it.
 
         Args:
@@ -258,7 +258,7 @@ class Table:
     ) -> list[CheckResult | WebTableError]:
         """Makes conditional steps of many rows with few round trips, each row at most once.
 
-        Each step is atomic for itself, and they are made in any order. The list has one entry
+        Each step is atomic for itself, and they are made in any order. The result has one entry
         a step: its result, or the error that `check_and_mutate` would raise for it.
 
         Raises:
@@ -321,7 +321,7 @@ class Batch:
         self._size = size
         self._sent = 0
         self._pending: list[Mutation] = []
-        self._told: WebTableError | None = None
+        self._raised: WebTableError | None = None
 
     def put(
         self,
@@ -383,7 +383,7 @@ class Batch:
         try:
             self._writer.send(pending, first)
         except WebTableError as exc:
-            self._told = exc
+            self._raised = exc
             raise
 
     def __len__(self) -> int:
@@ -403,12 +403,12 @@ class Batch:
             return
         self._pending = []
         if error is None or isinstance(error, KeyboardInterrupt):
-            return  # who stops the program does not want to wait
+            return  # a user who stops the program does not want to wait
         try:
             self._writer.finish()
         except WebTableError as exc:
-            if error is self._told:  # our own, which is to tell everything
-                raise joined(self._told, exc) from None
+            if error is self._raised:  # our own error, which must contain all failures
+                raise joined(self._raised, exc) from None
             error.add_note(f"Of what was sent before: {exc}")
 
 
@@ -427,5 +427,5 @@ def _one_version(timestamp: int, time_range: tuple[int, int] | None) -> tuple[in
 
 def _value(row: Row | None, column: bytes) -> bytes:
     value = None if row is None else row.value(column)
-    assert value is not None, "an engine answers increments and appends with the new value"
+    assert value is not None, "an engine returns the new values of increments and appends"
     return value

@@ -101,8 +101,8 @@ def test_what_zookeeper_knows(engine: HBaseEngine) -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda admin: admin.switch("lights", on=True), "switch 'lights' is not known"),
-        (lambda admin: admin.is_switched_on(5), "switch 5 is not known"),
+        (lambda admin: admin.switch("lights", on=True), "switch 'lights' is not valid"),
+        (lambda admin: admin.is_switched_on(5), "switch 5 is not valid"),
         (lambda admin: admin.normalize("t"), "tables 't' is not a list"),
         (lambda admin: admin.normalize(namespace="default"), "is not the namespace"),
         (lambda admin: admin.decommission("rs1"), "is not a list of names"),
@@ -112,7 +112,7 @@ def test_what_zookeeper_knows(engine: HBaseEngine) -> None:
         (lambda admin: admin.clear_dead_servers(["rs1,1,1"]), "dead server 'rs1,1,1' does not"),
         (lambda admin: admin.stop_server("rs1:1"), "server 'rs1:1' does not exist"),
         (lambda admin: admin.tasks("rs1:1"), "server 'rs1:1' does not exist"),
-        (lambda admin: admin.clear_compaction_queues("x", ["wide"]), "queue 'wide' is not known"),
+        (lambda admin: admin.clear_compaction_queues("x", ["wide"]), "queue 'wide' is not valid"),
         (lambda admin: admin.slow_calls(where={"colour": "red"}), "calls have no 'colour'"),
         (lambda admin: admin.slow_calls(limit=0), "limit 0 is out of range"),
         (lambda admin: admin.balancer_decisions(True), "limit True is out of range"),

@@ -235,7 +235,7 @@ def test_a_disabled_table_has_no_region_to_work_on(
 def test_an_unknown_table_cannot_be_split(engine: HBaseEngine) -> None:
     with pytest.raises(TableNotFound):
         engine.admin.split("nothing")
-    with pytest.raises(InvalidRequest, match="is not one"):
+    with pytest.raises(InvalidRequest, match="is not valid"):
         engine.admin.split("a,b")
 
 

@@ -109,7 +109,7 @@ def test_unknown_snapshots_and_tables(engine: HBaseEngine, new_table: NewTable) 
         engine.admin.take_snapshot("s", "nothing")
     table = new_table()
     for name in ("", "a b", "-a", ".a", "a/b", "ä", "a:b", "x" * 201):
-        with pytest.raises(InvalidRequest, match="is not one"):
+        with pytest.raises(InvalidRequest, match="is not valid"):
             engine.admin.take_snapshot(name, table)
 
 

@@ -277,7 +277,7 @@ def test_a_server_that_searches_long_is_asked_again(server: MetaServer, cache: R
     assert cache.locate(b"t", b"h", DEADLINE).start == b"g"
     assert cache.locate_before(b"t", b"g", DEADLINE).start == b""
     assert server.calls == ["Scan", "Scan"]
-    assert cache.known_tables(DEADLINE) == ["t"]
+    assert cache.table_names(DEADLINE) == ["t"]
 
 
 def test_an_unreadable_answer_names_the_server_of_the_meta_table(
@@ -288,7 +288,7 @@ def test_an_unreadable_answer_names_the_server_of_the_meta_table(
     with pytest.raises(NotHBase, match="unreadable cells") as caught:
         cache.locate(b"t", b"a", DEADLINE)
     assert caught.value.server == META_SERVER
-    assert str(translate(caught.value)).startswith("meta:16020 does not answer as HBase does: ")
+    assert str(translate(caught.value)).startswith("meta:16020 does not respond as HBase does: ")
 
 
 def test_unreadable_rows_of_the_meta_table(server: MetaServer, cache: RegionCache) -> None:
@@ -296,7 +296,7 @@ def test_unreadable_rows_of_the_meta_table(server: MetaServer, cache: RegionCach
     server.rows[b"t"] = {b"table:state": b"\xff"}
     with pytest.raises(NotHBase, match="row b't' of the meta table is unreadable") as caught:
         MetaTable(server).table_state(b"t", DEADLINE)
-    assert str(translate(caught.value)).startswith("the cluster does not answer as HBase does: ")
+    assert str(translate(caught.value)).startswith("the cluster does not respond as HBase does: ")
     (name,) = (row for row in server.rows if row != b"t")
     server.rows[name][b"info:regioninfo"] = b"PBUF\xff"
     with pytest.raises(NotHBase, match="of the meta table is unreadable"):

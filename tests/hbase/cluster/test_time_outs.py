@@ -146,7 +146,7 @@ def test_only_writes_may_have_taken_effect() -> None:
     with ThreadPoolExecutor(len(reads) + len(writes)) as pool:
         hints = list(pool.map(run, (*reads, *writes)))
     assert hints[: len(reads)] == ["try again"] * len(reads)
-    unknown = "try again; whether it took effect is not known"
+    unknown = "try again; it is unknown whether it took effect"
     assert hints[len(reads) :] == [unknown] * len(writes)
 
 

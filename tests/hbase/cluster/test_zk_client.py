@@ -127,11 +127,11 @@ def test_what_nobody_asked_for_is_passed_over() -> None:
 @pytest.mark.parametrize(
     ("message", "reason"),
     [
-        (answer(b"", error=-102), "it says error -102 about '/a'"),
+        (answer(b"", error=-102), "it returned error -102 for '/a'"),
         (answer(b"\0\0"), "it is not ZooKeeper"),
-        (answer(text(b"four")[:-1]), "it tells of 4 bytes and sends 3"),
-        (answer(struct.pack(">i", 2**31 - 1)), "it tells of 2147483647 bytes and sends 0"),
-        (b"short", "it is not ZooKeeper: it says b'short'"),
+        (answer(text(b"four")[:-1]), "it announces 4 bytes and sends 3"),
+        (answer(struct.pack(">i", 2**31 - 1)), "it announces 2147483647 bytes and sends 0"),
+        (b"short", "it is not ZooKeeper: it sent b'short'"),
     ],
 )
 def test_answers_that_make_no_sense(message: bytes, reason: str) -> None:
@@ -202,11 +202,11 @@ def refuse(peer: Peer) -> None:
         (drip, "timed out"),
         (chatter, "timed out"),
         (silence, "timed out"),
-        (noise, "it is not ZooKeeper: it says"),
-        (web, "it is not ZooKeeper: it says b'HTTP'"),
+        (noise, "it is not ZooKeeper: it sent"),
+        (web, "it is not ZooKeeper: it sent b'HTTP'"),
         (too_much, "it is not ZooKeeper"),
         (hang_up, "it closed the connection"),
-        (refuse, "it refuses the session"),
+        (refuse, "it rejects the session"),
     ],
 )
 def test_something_else_is_there(play: Callable[[Peer], None], reason: str) -> None:
@@ -217,7 +217,7 @@ def test_something_else_is_there(play: Callable[[Peer], None], reason: str) -> N
             registry.meta_server(0.5)
         took = time.monotonic() - began
     assert took < 5
-    assert f"no ZooKeeper answers at {server}" in str(caught.value)
+    assert f"no ZooKeeper responds at {server}" in str(caught.value)
     assert reason in str(caught.value)
 
 

@@ -145,7 +145,7 @@ def test_an_abandoned_scan_is_closed_on_the_servers(
         if scanner.scanner_id is not None:
             assert scanner.connection is not None
             opened.append((scanner.connection, scanner.scanner_id))
-            scanner.ask()
+            scanner.send_request()
     # Others may just have come to the end of their regions.
     assert any(is_open(*each) for each in opened)
     if how == "close":

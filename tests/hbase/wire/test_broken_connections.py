@@ -138,7 +138,7 @@ def test_a_check_whose_answer_was_lost_is_never_called_a_failure(
     put = [Put(b"r", {b"f:q": b"v"})]
     assert behind.get_many(table, [Get(b"r")]) == [None]  # so that it knows the way
     proxy.cut_after = 0
-    with pytest.raises(Timeout, match="is not known"):
+    with pytest.raises(Timeout, match="is unknown"):
         behind.check_and_mutate(table, b"r", Check.absent(b"f:q"), put, "wal")
     (row,) = behind.get_many(table, [Get(b"r")])
     assert row is not None  # it was made the first time
@@ -171,7 +171,7 @@ def test_a_check_with_a_unique_value_is_told_from_others(
     assert proxy.cuts == 1
     # Another's value in its place says nothing about ours.
     proxy.cut_after = 0
-    with pytest.raises(Timeout, match="is not known"):
+    with pytest.raises(Timeout, match="is unknown"):
         behind.check_and_mutate(table, b"r", absent, [Put(b"r", {b"f:q": b"2"})], "wal")
     # The new value of a counter is not to be had that way.
     step: list[Mutation] = [Put(b"r", {b"f:q": b"3"}), Increment(b"r", {b"f:n": 1})]
@@ -348,7 +348,7 @@ def test_something_else_or_nobody_at_the_location(
     if place == "nobody":
         assert isinstance(error, ServerUnavailable)
     if (scheme, place) == ("hbase+masters", "http"):
-        assert "does not answer as HBase does: it says b'HTTP" in str(error)
+        assert "does not respond as HBase does: it sent b'HTTP" in str(error)
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)

@@ -325,7 +325,7 @@ def test_an_answer_with_more_cells_than_bytes_is_not_read(cells: int) -> None:
         said = delimited(header) + delimited(response(3))
         peer.socket.sendall(len(said).to_bytes(4, "big") + said)
 
-    with connected(play) as connection, pytest.raises(NotHBase, match="unreadable answer"):
+    with connected(play) as connection, pytest.raises(NotHBase, match="unreadable response"):
         connection.call("Scan", scan(1), client_pb2.ScanResponse, LIMIT)
 
 
@@ -344,7 +344,7 @@ def test_a_get_is_not_answered_by_fewer_bytes_than_are_told(part: str, number: i
         peer.socket.sendall(len(said).to_bytes(4, "big") + said)
         peer.read_request()
 
-    with connected(play) as connection, pytest.raises(NotHBase, match="unreadable answer"):
+    with connected(play) as connection, pytest.raises(NotHBase, match="unreadable response"):
         connection.get(b"region", b"", LIMIT)
 
 
@@ -369,7 +369,7 @@ def test_a_silent_server_is_given_up() -> None:
 def test_a_call_without_time_says_so() -> None:
     with (
         connected(stay_silent) as connection,
-        pytest.raises(CallTimedOut, match="did not answer in the time that was left"),
+        pytest.raises(CallTimedOut, match="did not respond in the time that was left"),
     ):
         connection.call("Scan", scan(1), client_pb2.ScanResponse, -0.1)
 
@@ -434,7 +434,7 @@ def test_a_request_that_waits_behind_a_large_one_can_be_taken_back() -> None:
         )
         large.start()
         end = time.monotonic() + LIMIT
-        while not connection._sending.is_taken:  # until the large one is on its way
+        while not connection._sending.is_in_use:  # until the large one is on its way
             assert time.monotonic() < end
         with pytest.raises(CallTimedOut) as given_up:
             connection.call("Scan", scan(2), client_pb2.ScanResponse, 0.3)

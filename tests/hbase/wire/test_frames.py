@@ -154,7 +154,7 @@ def test_another_protocol_is_noticed(frames: ModuleType, said: bytes) -> None:
     ],
 )
 def test_text_is_not_the_length_of_a_first_frame(frames: ModuleType, said: bytes) -> None:
-    with pytest.raises(NotHBase, match=r"it says b'.*', which is text") as caught:
+    with pytest.raises(NotHBase, match=r"it sent b'.*', which is text") as caught:
         frames.Frames(SERVER).add(said)
     assert repr(said[:20])[:-1] in str(caught.value)
     slow = frames.Frames(SERVER)

@@ -60,7 +60,7 @@ def test_a_right_is_one_threads_at_a_time() -> None:
             if right.take():
                 inside += 1
                 had += 1
-                if inside != 1 or not right.is_taken:
+                if inside != 1 or not right.is_in_use:
                     wrong.append(inside)
                 time.sleep(0)  # lets the others try
                 inside -= 1
@@ -77,7 +77,7 @@ def test_a_right_is_one_threads_at_a_time() -> None:
             worker.result()
     assert had >= 2_000
     assert not wrong
-    assert not right.is_taken
+    assert not right.is_in_use
     assert right.take()
     assert not right.take()
 
@@ -215,7 +215,7 @@ def test_each_get_has_its_own_time_and_its_own_error() -> None:
         assert [each.result(LIMIT) for each in gets] == [row_of(b"row%d" % n) for n in range(6)]
         with pytest.raises(RemoteError, match="RegionTooBusyException: bad"):
             refused.result(LIMIT)
-        with pytest.raises(CallTimedOut, match="did not answer within") as caught:
+        with pytest.raises(CallTimedOut, match="did not respond within") as caught:
             impatient.result(LIMIT)
         assert caught.value.maybe_applied
         late.set()
@@ -291,7 +291,7 @@ def test_one_runs_at_a_time_in_the_order_of_answers() -> None:
     turns.end()
     assert turns.next() is third
     assert not turns.are_waited_for()
-    assert turns.are_taken()
+    assert turns.are_used()
 
 
 def test_who_is_not_woken_in_time_ends_the_turns_for_a_while() -> None:
@@ -303,11 +303,11 @@ def test_who_is_not_woken_in_time_ends_the_turns_for_a_while() -> None:
     assert turns.next() is first
     time.sleep(0.002)  # it does something else
     assert not turns.leave(second)
-    assert not turns.are_taken()
+    assert not turns.are_used()
     assert list(turns.all()) == [third]
     assert turns.leave(first)  # nobody waits any more
     time.sleep(0.02)
-    assert turns.are_taken()
+    assert turns.are_used()
 
 
 def test_turns_that_take_long_are_not_taken_for_a_while() -> None:
@@ -315,12 +315,12 @@ def test_turns_that_take_long_are_not_taken_for_a_while() -> None:
     turns.long_seconds = 0.00001
     for _ in range(3):
         turns.add(new_call())
-    assert turns.are_taken()
+    assert turns.are_used()
     for _ in range(3):
         time.sleep(0.001)
         assert turns.next() is not None
         turns.end()
-    assert not turns.are_taken()
+    assert not turns.are_used()
 
 
 def test_patience_follows_how_long_calls_take_within_bounds() -> None:

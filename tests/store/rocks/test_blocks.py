@@ -74,7 +74,7 @@ def test_without_its_options_a_store_learns_them_from_the_schema(
         assert "SetOptions" in (path / "LOG").read_text()
     kept = read_tunings(str(path))["pages/f/1"]
     assert kept == tuning_of(Family(name="f", compression="ZSTD", blocksize=262_144))
-    assert not kept.is_held
+    assert not kept.is_paused
 
 
 def test_an_altered_family_is_opened_as_it_was_altered(tmp_path: Path) -> None:

@@ -111,7 +111,7 @@ def up(folder: str, form: Format, properties: tuple[str, ...], **settings: Any) 
     cluster that runs already is left as it is.
     """
     pairs = dict(_pair(text) for text in properties) if properties else None
-    cluster = LocalHBase(folder, ClusterSettings(properties=pairs, **settings), say=talk)
+    cluster = LocalHBase(folder, ClusterSettings(properties=pairs, **settings), report=talk)
     was_running = cluster.status().state == "running"
     began = time.monotonic()
     if not was_running:

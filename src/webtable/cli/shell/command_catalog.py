@@ -1,7 +1,7 @@
 """The commands by name: their groups, and the module that has each; imported when first called.
 
 Every command of HBase 2.6's groups general, ddl, namespace, dml, tools and snapshots is there.
-Names of other versions and groups are known too, with the reason why they are not.
+Names of other versions and groups are listed too, with the reason why they are not supported.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ class Group(NamedTuple):
     @property
     def names(self) -> list[str]:
         """All names of the group, also those that are not supported here."""
-        words = " ".join(self.modules.values()).split()
-        return sorted([*words, *(name for name in UNSUPPORTED if group_of(name) is self)])
+        names = " ".join(self.modules.values()).split()
+        return sorted([*names, *(name for name in UNSUPPORTED if group_of(name) is self)])
 
 
 GROUPS = {
@@ -107,7 +107,7 @@ GROUPS = {
 ALIASES = {"desc": "describe", "hlog_roll": "wal_roll"}
 
 UNSUPPORTED = {
-    "refresh_meta": "no server of HBase 2.6 knows such a request; it came with HBase 3",
+    "refresh_meta": "no server of HBase 2.6 has such a request; it came with HBase 3",
 }
 
 OTHER_GROUPS = {
@@ -120,7 +120,7 @@ OTHER_GROUPS = {
     "configuration": "update_config update_all_config",
     "storefiletracker": "change_sft change_sft_all",
 }
-"""Groups of HBase's shell that are not part of this one, with the names people know best."""
+"""Groups of HBase's shell that are not part of this one, with their most used names."""
 
 
 def group_of(name: str) -> Group | None:
@@ -132,10 +132,10 @@ def group_of(name: str) -> Group | None:
 
 
 def find_command(name: str) -> Command | None:
-    """Returns the function of a command, None when the shell does not know the name.
+    """Returns the function of a command, None when no command has the name.
 
     Raises:
-        InvalidRequest: HBase's shell knows it, this one does not.
+        InvalidRequest: HBase's shell has it, this one does not.
     """
     name = ALIASES.get(name, name)
     for group in GROUPS.values():

@@ -1,6 +1,6 @@
 """What can follow at a prompt: commands, names of the store's things, options, methods of tables.
 
-It knows the store and the words of the language, and nothing of terminals.
+It uses the store and the tokens of the language, and is independent of terminals.
 """
 
 from __future__ import annotations
@@ -80,8 +80,8 @@ def complete(session: Session, text: str) -> tuple[str, list[str]]:
     last = before[-1] if before else None
     if last is None:
         commands = [name for group in GROUPS.values() for name in group.names]
-        known = [name for name in (*commands, *ALIASES) if name not in UNSUPPORTED]
-        return word, _starting(word, [*known, *session.variables])
+        names = [name for name in (*commands, *ALIASES) if name not in UNSUPPORTED]
+        return word, _starting(word, [*names, *session.variables])
     if last.is_sign("."):
         return word, _starting(word, TABLE_METHODS)
     if word and not word[0].isupper():
@@ -91,7 +91,7 @@ def complete(session: Session, text: str) -> tuple[str, list[str]]:
 
 
 def _read(text: str) -> tuple[list[Token], str | None]:
-    """Returns the words of the command being typed, and the text of a string not closed yet."""
+    """Returns the tokens of the command being typed, and the text of a string not closed yet."""
     lexer = Lexer()
     try:
         for line in text.split("\n"):
@@ -107,7 +107,7 @@ def _read(text: str) -> tuple[list[Token], str | None]:
 
 
 def _command(tokens: list[Token]) -> str:
-    """Returns the command that the words call: after `x =`, or a method of a table."""
+    """Returns the command that the tokens call: after `x =`, or a method of a table."""
     names = [token for token in tokens if token.kind == "name"]
     if not names:
         return ""
@@ -136,7 +136,7 @@ def _names(session: Session, tokens: list[Token]) -> list[str]:
         table = strings[0]
         return _families(session, table.decode()) if isinstance(table, bytes) else []
     except (WebTableError, UnicodeDecodeError):
-        return []  # nothing to offer; the command itself will say what is wrong
+        return []  # nothing to offer; the command itself will report the error
 
 
 def _listed(session: Session, command: str) -> list[str]:

@@ -79,7 +79,7 @@ FORMATTERS: dict[str, Callable[[bytes], str]] = {
 
 
 class Column(NamedTuple):
-    """A family or a column as it was written, and the formatter that came with it."""
+    """A family or a column as it was written, and its formatter."""
 
     family: bytes
     qualifier: bytes | None
@@ -119,14 +119,15 @@ def parse_column(text: bytes) -> Column:
 
 
 def check_formatter(method: str, java_class: str = _BYTES_CLASS) -> str:
-    """Returns the name of a formatter if there is one.
+    """Returns the name of a formatter if it exists.
 
     Raises:
-        InvalidRequest: there is none of that name.
+        InvalidRequest: no formatter has that name.
     """
     if java_class != _BYTES_CLASS:
         raise InvalidRequest(
-            f"formatters of class {java_class:.120} are not known here", hint=f"use {_BYTES_CLASS}"
+            f"formatters of class {java_class:.120} are not supported here",
+            hint=f"use {_BYTES_CLASS}",
         )
     if method not in FORMATTERS:
         hint = suggestion(method, list(FORMATTERS)) or f"one of {', '.join(FORMATTERS)}"

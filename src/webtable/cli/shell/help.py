@@ -1,7 +1,7 @@
-"""Help made of examples: the docstrings of the commands, as a person reads them.
+"""Help with examples: the docstrings of the commands, as a user reads them.
 
-The first paragraph of a docstring says what the command does; each line after it is an example
-that can be typed as it stands.
+The first paragraph of a docstring describes the command; each line after it is an example
+that can be typed as it is.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def help_of(name: str) -> Help:
         InvalidRequest: the command is not supported here.
     """
     command = find_command(name)
-    assert command is not None, "asked for a command of the catalog"
+    assert command is not None, "a command of the catalog"
     summary, _, examples = (inspect.getdoc(command) or "").partition("\n\n")
     return Help(" ".join(summary.split()), examples.splitlines())
 
@@ -67,15 +67,15 @@ def about_command(name: str) -> str:
     Raises:
         NotFound: there is neither a command nor a group of that name.
     """
-    known = ALIASES.get(name, name)
-    if known in UNSUPPORTED:
-        return f"{known} is not supported here: {UNSUPPORTED[known]}"
+    command = ALIASES.get(name, name)
+    if command in UNSUPPORTED:
+        return f"{command} is not supported here: {UNSUPPORTED[command]}"
     names = [each for group in GROUPS.values() for each in group.names]
-    if known not in names:
+    if command not in names:
         everything = [*names, *ALIASES, *GROUPS]
         hint = suggestion(name, everything) or "see `help` for a list"
         raise NotFound("command", name, hint=hint)
-    summary, examples = help_of(known)
+    summary, examples = help_of(command)
     return "\n".join([summary, "", *(f"  {PROMPT}{each}" for each in examples)])
 
 

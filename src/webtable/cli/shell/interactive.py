@@ -35,7 +35,7 @@ Use "exit" to quit this interactive shell.
 
 
 def run_interactive(session: Session) -> int:
-    """Reads commands from the terminal until somebody leaves; returns the exit code."""
+    """Reads commands from the terminal until the user exits; returns the exit code."""
     session.ask = _ask
     location = session.store.location
     session.out.line(BANNER.format(version=webtable.__version__, location=location))
@@ -44,7 +44,7 @@ def run_interactive(session: Session) -> int:
     prompt: PromptSession[str] = PromptSession(
         history=_history(),
         completer=_StoreCompleter(session),
-        complete_while_typing=False,  # what a cluster is asked for must not come at every key
+        complete_while_typing=False,  # completions may need requests to a cluster: not at every key
         key_bindings=_keys(),
         multiline=True,
     )
@@ -128,9 +128,9 @@ def _show(session: Session, error: WebTableError, seconds: float) -> None:
         session.out.took(seconds)
 
 
-def _ask(question: str) -> str:
+def _ask(prompt: str) -> str:
     try:
-        return input(question)
+        return input(prompt)
     except EOFError:
         return "n"
 

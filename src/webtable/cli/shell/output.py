@@ -1,7 +1,7 @@
 """The layout of HBase's shell: headings, rows in two columns, the number of rows.
 
 Where the output is a terminal, the first column has a quarter of its width and the second the
-rest, as in HBase's shell; elsewhere nothing is padded or cut. Nothing is gathered: a row is written
+rest, as in HBase's shell; elsewhere nothing is padded or cut. Nothing is buffered: a row is written
 as it comes, so that a scan of any length runs in little memory.
 
 Unlike HBase's shell, control characters are escaped, which a value has that is shown by the
@@ -23,7 +23,7 @@ _KEPT = "\t\n" + "".join(map(chr, range(0xDC80, 0xDD00)))
 
 
 class Printer:
-    """Writes the answers of commands to a stream."""
+    """Writes the output of commands to a stream."""
 
     def __init__(self, out: TextIO) -> None:
         self._out = out
@@ -37,11 +37,11 @@ class Printer:
         self._put(f"{text}\n")
 
     def flush(self) -> None:
-        """Hands on what was written; a reader that went away shows up here."""
+        """Flushes the stream; raises here if the reader has closed it."""
         self._out.flush()
 
     def heading(self, *titles: str) -> None:
-        """Begins a list of one or two columns; none has no line of its own."""
+        """Begins a list of one or two columns; without titles no line is written."""
         # A terminal may have been made wider since the last command.
         self._width = shutil.get_terminal_size().columns if self._is_terminal else 0
         if titles:

@@ -1,7 +1,7 @@
 """Scripts: commands from a file, from `-c`, or from standard input, run one after another.
 
-A script stops at its first error, says where it was, and leaves with that error's exit code;
-`--keep-going` runs the rest as well and leaves with the code of the first error.
+A script stops at its first error, reports its place, and exits with that error's code;
+`--keep-going` runs the rest as well and exits with the code of the first error.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["Lines", "Script", "report", "run_script"]
 
 
 class Lines(Iterator[str]):
-    """The lines of a script as they are read, so that a question can take the next one."""
+    """The lines of a script as they are read, so that a confirmation can read the next one."""
 
     def __init__(self, lines: Iterable[str]) -> None:
         self._lines = iter(lines)
@@ -28,8 +28,8 @@ class Lines(Iterator[str]):
     def __next__(self) -> str:
         return next(self._lines).rstrip("\r\n")
 
-    def answer(self, _question: str) -> str:
-        """Returns the next line as an answer; none is no."""
+    def reply(self, _prompt: str) -> str:
+        """Returns the next line as the reply to a prompt; "n" at the end of the script."""
         return next(self, "n")
 
 
@@ -38,7 +38,7 @@ class Script(NamedTuple):
 
     Attributes:
         keep_going: go on after an error.
-        echo: print each line with its prompt before its answer.
+        echo: print each line with its prompt before its output.
     """
 
     name: str
@@ -50,7 +50,7 @@ class Script(NamedTuple):
 def run_script(session: Session, script: Script) -> int:
     """Runs a script and returns the exit code.
 
-    Every command that does not fail is run before the next line is looked at.
+    Every command that does not fail is run before the next line is read.
     """
     code = 0
     lexer, started, number = Lexer(), 1, 0
@@ -80,7 +80,7 @@ def run_script(session: Session, script: Script) -> int:
 
 
 def report(error: WebTableError, name: str = "", line: int = 0) -> None:
-    """Says on stderr what went wrong, and in which line of what; syntax errors show the place.
+    """Writes an error to stderr, with file and line; syntax errors show the place.
 
     Args:
         name: of the script; empty at a prompt.
@@ -89,7 +89,7 @@ def report(error: WebTableError, name: str = "", line: int = 0) -> None:
     if isinstance(error, ShellSyntaxError):
         talk(f"{name}:{error.line}:{error.column}: {error.message}" if name else error.message)
         talk(f"  {error.source}")
-        # Tabs stay tabs, so that the caret stands under its place whatever their width is.
+        # Tabs stay tabs, so that the caret is under its place whatever their width is.
         before = error.source[: error.column - 1]
         talk("  " + "".join("\t" if char == "\t" else " " for char in before) + "^")
     else:

@@ -1,7 +1,7 @@
-"""A session: the store, the variables, and how a command is found, called and answered.
+"""A session: the store, the variables, and how a command is found and called.
 
-It knows nothing of files and terminals; `script` and `interactive` feed it. Only errors of
-`webtable.errors` come out of `run`, and `ExitShell` when somebody said exit.
+It is independent of files and terminals; `script` and `interactive` call it. Only errors of
+`webtable.errors` come out of `run`, and `ExitShell` after the command exit.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ TABLE_METHODS = {
     "get", "get_counter", "get_splits", "incr", "put", "scan", "snapshot", "truncate",
 }  # fmt: skip
 _JAVA = {"org", "java", "javax", "com"}
-_NO_JAVA = "there is no JVM behind this shell"
+_NO_JAVA = "this shell has no JVM this shell"
 _MOST = 2**63
 
 
 class ExitShell(Exception):
-    """Somebody said exit, with a code for the process."""
+    """The command exit was called, with a code for the process."""
 
     def __init__(self, code: int) -> None:
         super().__init__(code)
@@ -40,10 +40,10 @@ class ExitShell(Exception):
 
 
 class Session:
-    """Runs commands on one store, and prints what they answer.
+    """Runs commands on one store, and prints their output.
 
     Attributes:
-        ask: asks the person, or the script, and returns the answer's line.
+        ask: shows a prompt to the user, or to the script, and returns the line of the reply.
         with_times: print how long each command took.
         epoch: print timestamps as milliseconds.
         command: the command that runs, or ran last.
@@ -74,7 +74,7 @@ class Session:
         return self.store.table(to_text(name, "the table's name"))
 
     def run(self, lexer: Lexer) -> None:
-        """Runs the commands that a lexer read, and prints their answers.
+        """Runs the commands that a lexer read, and prints their results.
 
         Raises:
             ShellSyntaxError: they do not parse; nothing of them was run.
@@ -85,9 +85,9 @@ class Session:
         self.command = ""
         try:
             for node in parse(lexer):
-                answer = self._evaluate(node)
-                if answer is not None:
-                    self.out.line(f"=> {inspect_value(answer)}")
+                result = self._evaluate(node)
+                if result is not None:
+                    self.out.line(f"=> {inspect_value(result)}")
         except RecursionError:
             raise InvalidRequest("the command is nested too deeply", hint="shorten it") from None
         finally:
@@ -105,10 +105,10 @@ class Session:
         if self._is_read_only:
             self.store.refresh()
         started = time.perf_counter()
-        answer: Value = command(self, *arguments)
+        result: Value = command(self, *arguments)
         if self.with_times and self.command not in _WITHOUT_TIME:
             self.out.took(time.perf_counter() - started)
-        return answer
+        return result
 
     # Values
 
@@ -142,7 +142,7 @@ class Session:
             if word not in CONSTANTS:
                 hint = suggestion(word, list(CONSTANTS))
                 raise self._wrong(
-                    token, f"{word} is no known option", hint or "quote it if it is a name"
+                    token, f"{word} is an unknown option", hint or "quote it if it is a name"
                 )
             return CONSTANTS[word]
         if word in _LITERALS:
@@ -202,14 +202,17 @@ class Session:
                 return _LITERALS[node.name]
         if node.name in _JAVA:
             raise self._wrong(
-                node.token, "classes of Java are not known here", "there is no JVM behind"
+                node.token, "classes of Java are not supported here", "this shell has no JVM"
             )
         if node.name == "help":  # `help scan`, as well as `help 'scan'`
             names = (self._topic(argument) for argument in node.arguments)
             return self.call("help", list(names))
         if find_command(node.name) is None:
-            known = [*(name for group in GROUPS.values() for name in group.names), *self.variables]
-            hint = suggestion(node.name, known) or "see `help` for a list"
+            candidates = [
+                *(name for group in GROUPS.values() for name in group.names),
+                *self.variables,
+            ]
+            hint = suggestion(node.name, candidates) or "see `help` for a list"
             raise self._wrong(node.token, f"there is no command '{node.name}'", hint)
         return self.call(node.name, [self._evaluate(argument) for argument in node.arguments])
 
@@ -224,13 +227,13 @@ class Session:
             first = first.receiver
         if first.token.value in _JAVA and first.token.kind == "name":
             raise self._wrong(
-                first.token, "classes of Java are not known here", "there is no JVM behind"
+                first.token, "classes of Java are not supported here", "this shell has no JVM"
             )
         owner = self._evaluate(receiver)
         if not isinstance(owner, TableRef):
             raise self._wrong(
                 node.token,
-                f"'{node.name}' of {kind_of(owner)} is not known here",
+                f"'{node.name}' of {kind_of(owner)} is not supported here",
                 "only tables have methods: t = get_table 'name', then t.scan",
             )
         if node.name == "name":
@@ -249,7 +252,7 @@ class Session:
 
 
 def _check_count(name: str, command: Command, given: int) -> None:
-    """Refuses too few or too many arguments; the session is a command's first one."""
+    """Rejects too few or too many arguments; the session is a command's first one."""
     code = command.__code__
     most = code.co_argcount - 1
     least = most - len(command.__defaults__ or ())
@@ -266,4 +269,4 @@ def _check_count(name: str, command: Command, given: int) -> None:
 
 
 def _near(name: str) -> str:
-    return suggestion(name, [known for group in GROUPS.values() for known in group.names])
+    return suggestion(name, [each for group in GROUPS.values() for each in group.names])

@@ -32,8 +32,12 @@ __all__ = ["shell"]
 )
 @store_option
 @click.option("--read-only", is_flag=True, help="Read beside a process that writes the store.")
-@click.option("--keep-going", is_flag=True, help="Go on after an error; the exit code tells.")
-@click.option("--echo", is_flag=True, help="Print each line of a script before its answer.")
+@click.option(
+    "--keep-going",
+    is_flag=True,
+    help="Go on after an error; the exit code is that of the first error.",
+)
+@click.option("--echo", is_flag=True, help="Print each line of a script before its output.")
 @click.option("--times/--no-times", default=True, help="Print how long each command took.")
 @click.option("--epoch", is_flag=True, help="Print timestamps as milliseconds, not as dates.")
 def shell(
@@ -57,7 +61,7 @@ def shell(
     if file is not None and commands:
         raise click.UsageError("both a file and -c: give one of them")
     if isinstance(sys.stdout, io.TextIOWrapper):
-        # What a script has in it goes out as it came in, UTF-8 or not.
+        # Bytes of a script are written as they were read, UTF-8 or not.
         sys.stdout.reconfigure(errors="surrogateescape")
     leave = click.get_current_context().exit
     # Before the store is opened, which may make one.
@@ -81,7 +85,7 @@ def shell(
             name, lines = file, Lines(script)
         else:
             name, lines = "stdin", Lines(_decoded(sys.stdin.buffer))
-            session.ask = lines.answer
+            session.ask = lines.reply
         leave(run_script(session, Script(name, lines, keep_going=keep_going, echo=echo)))
 
 
@@ -111,6 +115,6 @@ def _decoded(lines: Iterable[bytes]) -> Iterator[str]:
     return (line.decode("utf-8", "surrogateescape") for line in lines)
 
 
-def _ask_terminal(_question: str) -> str:
-    """Returns an answer from standard input; a script of its own does not have it."""
+def _ask_terminal(_prompt: str) -> str:
+    """Returns a reply from standard input; a script in a file does not contain it."""
     return sys.stdin.readline()

@@ -1,10 +1,11 @@
 """Rows of many partitions merged into the order of their keys, with bounded memory.
 
-Every partition is a stream of rows in order. Some rows of each are kept; all that come before the
-nearest end of what is kept can be handed out, sorted. Sorting pieces that are in order already
-costs one or two comparisons a row, far less than a heap that is asked row by row.
+Every partition is a stream of rows in order. Some rows of each are buffered; all that come before
+the nearest end of a buffer can be returned, sorted. Sorting pieces that are in order already
+costs one or two comparisons a row, far less than a heap that is used row by row.
 
-No thread does this. On a cluster all streams are asked at once and answer while others are read.
+No thread is needed. On a cluster all streams send requests at once, and servers respond while
+others are read.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ MOST_ROWS = 32
 """How many rows are read of a stream at a time, at most: few stay in the processor's cache."""
 
 MOST_AHEAD = 16_384
-"""How many rows of all streams together are kept, about."""
+"""How many rows of all streams together are buffered, about."""
 
 MOST_BYTES = 512 * 1024
 """How many bytes of a stream are read at a time, about: judged by the last row."""
@@ -87,7 +88,8 @@ def collate(streams: Sequence[Stream], skip: int, *, reverse: bool) -> Iterator[
         live = list(streams)
         while live:
             for stream in live:
-                # Not only when nothing is kept: then each round would hand out what is left of one.
+                # Not only when its buffer is empty: then each round would return the rest of one
+                # stream.
                 if not stream.is_over and len(stream.kept) <= size // 2:
                     stream.read(size)
             live = [stream for stream in live if stream.kept]

@@ -30,7 +30,7 @@ decode_rows = row_decoder.decode_rows
 
 
 def kind_of(codec: Codec) -> int:
-    """Returns the number by which the decoder knows a codec."""
+    """Returns the number that stands for a codec in the decoder."""
     if isinstance(codec, IntCodec):
         return row_decoder.SIGNED if codec.is_signed else row_decoder.UNSIGNED
     if isinstance(codec, TextCodec):

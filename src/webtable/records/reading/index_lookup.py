@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 class FoundRecords(Iterator[T], Generic[T]):
-    """The records that a scan of an index finds, read as they are asked for.
+    """The records that a scan of an index finds, read while the caller iterates.
 
     Attributes:
         counts: what it has cost so far: entries and rows read, and what was stale.

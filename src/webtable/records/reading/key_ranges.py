@@ -112,7 +112,7 @@ class RangeReader:
         limit: int | None = None,
         keys_only: bool = False,
     ) -> Iterator[list[Row]]:
-        """Yields the rows of a range, list by list; `limit` says how many are wanted, about."""
+        """Yields the rows of a range, list by list; `limit` is about the number of rows needed."""
         if keys.is_empty:
             return iter(())
         prefixes = self._partitions.prefixes if keys.partition is None else [keys.partition]

@@ -1,8 +1,8 @@
 """The hottest code of records: rows of the store become records.
 
 Made into machine code where that can be, by Cython from this very file and the C types in
-`_row_decoder.pxd`; import it from `decoder`. Both forms do the same and say the same. What is
-compiled reads memory unchecked, so every length is looked at before bytes are.
+`_row_decoder.pxd`; import it from `decoder`. Both forms return the same rows and raise the same
+errors. The compiled form reads memory unchecked, so every length is checked before bytes are read.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ COMPILED = not __file__.endswith((".py", ".pyc"))
 
 _compiled = COMPILED  # the same as a C variable
 
-# Kinds of values that are decoded here; `OTHER` asks the codec.
+# Kinds of values that are decoded here; `OTHER` calls the codec.
 OTHER, UNSIGNED, SIGNED, TEXT, BYTES, FALSE_OR_TRUE, DOUBLE = range(7)
 
 _all_bits = (1 << 64) - 1
@@ -43,7 +43,7 @@ _unsigned, _signed, _text, _bytes, _false_or_true, _double = range(1, 7)  # as C
 
 
 class RowPlan:
-    """What `decode_rows` has to know of a record class.
+    """What `decode_rows` needs of a record class.
 
     Fields are numbered in the order in which the class takes them; keys come first.
 
@@ -54,8 +54,8 @@ class RowPlan:
         names, kinds, widths, codecs: of each field; the width is 0 where it depends on the value.
         keys: how many fields are keys.
         places: column → number of its field, of value fields.
-        marker: the column that says that a record without values is there.
-        template: the values of a record of which nothing is there; ABSENT where there is none.
+        marker: the column that marks a record without values.
+        template: the values of a record without stored fields; ABSENT where a field has no default.
         required: how many fields of the template are ABSENT, besides the keys.
         fill: completes the values of a row in which some of the required are not there.
     """
@@ -243,6 +243,6 @@ def _number(stored: bytes, at: int) -> float:
     bits = 0
     for place in range(at, at + 8):
         bits = bits * 256 + stored[place]
-    # A set first bit stands for a positive number, of which only that was flipped.
+    # A set first bit means a positive number, of which only that was flipped.
     number: float = _as_double(bits ^ (1 << 63 if stored[at] & 128 else _all_bits))  # type: ignore[name-defined]  # noqa: F821
     return number

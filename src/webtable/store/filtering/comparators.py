@@ -61,7 +61,7 @@ class BinaryPrefixComparator(Comparator, frozen=True):
 class RegexStringComparator(Comparator, frozen=True):
     """Is equal to what a regular expression finds something in; only for `=` and `!=`.
 
-    The stored bytes are read as UTF-8, and a dot stands for line ends too. On HBase the
+    The stored bytes are read as UTF-8, and a dot matches line ends too. On HBase the
     expression is Java's; the embedded engine takes what means the same in Java and Python, limits
     the steps of a search, and raises `InvalidRequest` for the rest.
     """
@@ -99,7 +99,7 @@ class BitComparator(Comparator, frozen=True):
         check_bytes(self.value, "the value to compare with")
         if self.bitwise_op not in get_args(BitwiseOp):
             raise InvalidRequest(
-                f"bitwise operation {self.bitwise_op!r:.80} is not one",
+                f"bitwise operation {self.bitwise_op!r:.80} is not valid",
                 hint=f"one of {', '.join(get_args(BitwiseOp))}",
             )
 
@@ -124,10 +124,12 @@ def check_comparison(op: FilterOp, comparator: Comparator | bytes) -> Comparator
     """Returns the comparator that a filter with this operator compares with.
 
     Raises:
-        InvalidRequest: the operator is not one, or does not fit the comparator.
+        InvalidRequest: the operator is not valid, or does not fit the comparator.
     """
     if op not in _OPS:
-        raise InvalidRequest(f"comparison {op!r:.80} is not one", hint=f"one of {'  '.join(_OPS)}")
+        raise InvalidRequest(
+            f"comparison {op!r:.80} is not valid", hint=f"one of {'  '.join(_OPS)}"
+        )
     if isinstance(comparator, bytes):
         return BinaryComparator(comparator)
     if not isinstance(comparator, Comparator):

@@ -102,7 +102,9 @@ def make_filter(form: Form, values: Sequence[Any]) -> f.Filter:
     if form.arguments[:2] == _COLUMN:
         family, qualifier, *rest = values
         if b":" in family or not family:
-            raise InvalidRequest(f"family {family!r:.80} is not one", hint="a name without a colon")
+            raise InvalidRequest(
+                f"family {family!r:.80} is not valid", hint="a name without a colon"
+            )
         return form.kind(family + b":" + qualifier, *rest)
     return form.kind(*values)
 
@@ -127,7 +129,7 @@ def filter_text(filter: f.Filter) -> str:
     """Returns the text from which `parse_filter` makes an equal filter.
 
     Raises:
-        InvalidRequest: the language has no words for it.
+        InvalidRequest: the language cannot express it.
     """
     match filter:
         case f.FilterList(filters=(_, _, *_)):
@@ -139,7 +141,7 @@ def filter_text(filter: f.Filter) -> str:
             return f"WHILE {_in_parentheses(filter.filter)}"
     name = type(filter).__name__
     if name not in FORMS:
-        raise _no_words(filter)
+        raise _not_expressible(filter)
     return f"{name}({', '.join(_arguments(filter, FORMS[name]))})"
 
 
@@ -180,7 +182,7 @@ def _argument(filter: f.Filter, value: object) -> str:
         case bytes():
             # As the second number of a page bytes would be read as a number.
             if isinstance(filter, f.ColumnPaginationFilter):
-                raise _no_words(filter)
+                raise _not_expressible(filter)
             return _quoted(value)
         case BinaryComparator():
             return _quoted(b"binary:" + value.value)
@@ -192,14 +194,14 @@ def _argument(filter: f.Filter, value: object) -> str:
         case SubstringComparator():
             return _quoted(b"substring:" + value.text.encode())
         case _:
-            raise _no_words(filter)
+            raise _not_expressible(filter)
 
 
 def _quoted(value: bytes) -> str:
     return "'" + as_text(value.replace(b"'", b"''")) + "'"
 
 
-def _no_words(thing: f.Filter) -> InvalidRequest:
+def _not_expressible(thing: f.Filter) -> InvalidRequest:
     return InvalidRequest(
-        f"the filter language has no words for {thing!r:.120}", hint="give the filter itself"
+        f"the filter language cannot express {thing!r:.120}", hint="give the filter itself"
     )

@@ -159,7 +159,7 @@ class _Parser:
             )
         name = as_text(word[0])
         if name not in FORMS:
-            self._fail(f"filter {name!r:.80} is not one", hint=_name_hint(name))
+            self._fail(f"filter {name!r:.80} is not valid", hint=_name_hint(name))
         self._at = word.end()
         return name
 
@@ -211,8 +211,8 @@ class _Parser:
         if argument == "comparator":
             kind, colon, value = given.partition(b":")
             if not colon or kind not in COMPARATORS:
-                known = ", ".join(as_text(each) for each in COMPARATORS)
-                fail("is not a comparator", f"write 'binary:VALUE'; kinds are {known}")
+                kinds = ", ".join(as_text(each) for each in COMPARATORS)
+                fail("is not a comparator", f"write 'binary:VALUE'; kinds are {kinds}")
             return COMPARATORS[kind](value)
         return given
 
@@ -257,5 +257,5 @@ def _name_hint(name: str) -> str:
     if name in _API_ONLY:
         return f"it has no text form; make a webtable.filters.{name}"
     close = difflib.get_close_matches(name, FORMS, n=1)
-    known = ", ".join(FORMS)
-    return f"did you mean {close[0]}?" if close else f"known filters: {known}"
+    names = ", ".join(FORMS)
+    return f"did you mean {close[0]}?" if close else f"known filters: {names}"

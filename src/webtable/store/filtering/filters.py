@@ -72,7 +72,7 @@ class FirstKeyOnlyFilter(Filter, frozen=True):
 
 
 class PrefixFilter(Filter, frozen=True):
-    """Keeps rows whose keys begin so. `Scan.prefix` says the same and is never slower."""
+    """Keeps rows whose keys have the prefix. `Scan.prefix` does the same and is never slower."""
 
     prefix: bytes
 
@@ -81,7 +81,7 @@ class PrefixFilter(Filter, frozen=True):
 
 
 class ColumnPrefixFilter(Filter, frozen=True):
-    """Keeps columns whose qualifiers begin so."""
+    """Keeps columns whose qualifiers have the prefix."""
 
     prefix: bytes
 
@@ -90,7 +90,7 @@ class ColumnPrefixFilter(Filter, frozen=True):
 
 
 class MultipleColumnPrefixFilter(Filter, frozen=True):
-    """Keeps columns whose qualifiers begin with one of the prefixes; all if there is none."""
+    """Keeps columns whose qualifiers begin with one of the prefixes; all without prefixes."""
 
     prefixes: tuple[bytes, ...]
 
@@ -112,7 +112,7 @@ class ColumnCountGetFilter(Filter, frozen=True):
 
 
 class PageFilter(Filter, frozen=True):
-    """Ends a scan after so many rows, on HBase in each region anew. `Scan.limit` is exact."""
+    """Ends a scan after so many rows, on HBase in each region again. `Scan.limit` is exact."""
 
     page_size: int
 
@@ -165,19 +165,19 @@ class CompareFilter(Filter, frozen=True):
 
 
 class RowFilter(CompareFilter, frozen=True):
-    """Keeps rows whose keys compare so."""
+    """Keeps rows whose keys pass the comparison."""
 
 
 class FamilyFilter(CompareFilter, frozen=True):
-    """Keeps families whose names compare so."""
+    """Keeps families whose names pass the comparison."""
 
 
 class QualifierFilter(CompareFilter, frozen=True):
-    """Keeps columns whose qualifiers compare so."""
+    """Keeps columns whose qualifiers pass the comparison."""
 
 
 class ValueFilter(CompareFilter, frozen=True):
-    """Keeps versions whose values compare so."""
+    """Keeps versions whose values pass the comparison."""
 
 
 class ColumnRangeFilter(Filter, frozen=True):
@@ -197,7 +197,7 @@ class ColumnRangeFilter(Filter, frozen=True):
 
 
 class SingleColumnValueFilter(Filter, frozen=True):
-    """Keeps rows whose column has a newest value that compares so.
+    """Keeps rows whose column has a newest value that passes the comparison.
 
     Args:
         column: the column; if a read names columns, this one must be among them.
@@ -243,7 +243,7 @@ class DependentColumnFilter(Filter, frozen=True):
 
 
 class ColumnValueFilter(Filter, frozen=True):
-    """Keeps only the versions of one column whose values compare so."""
+    """Keeps only the versions of one column whose values pass the comparison."""
 
     column: bytes
     op: FilterOp
@@ -278,7 +278,7 @@ class FuzzyRowFilter(Filter, frozen=True):
 
 
 class RowRange(NamedTuple):
-    """A range of rows for `MultiRowRangeFilter`; an empty bound is none."""
+    """A range of rows for `MultiRowRangeFilter`; an empty bound is no bound."""
 
     start: bytes = b""
     stop: bytes = b""
@@ -289,7 +289,7 @@ class RowRange(NamedTuple):
 class MultiRowRangeFilter(Filter, frozen=True):
     """Keeps rows of several ranges, and jumps from one to the next.
 
-    The ranges may overlap; they are kept in order, and those that touch as one.
+    The ranges may overlap; they are stored in order, and adjacent ones are merged.
     """
 
     ranges: tuple[RowRange, ...]
@@ -317,15 +317,15 @@ class RandomRowFilter(Filter, frozen=True):
     def __post_init__(self) -> None:
         if not isinstance(self.chance, int | float) or not 0 <= self.chance <= 1:
             raise InvalidRequest(
-                f"chance {self.chance!r:.80} is not one", hint="give a number from 0 to 1"
+                f"chance {self.chance!r:.80} is not valid", hint="give a number from 0 to 1"
             )
 
 
 class SkipFilter(Filter, frozen=True):
     """Leaves out a whole row as soon as its filter leaves out one cell of it.
 
-    Its filter is never told of row keys: inside, a `RowFilter` keeps everything, a `PrefixFilter`
-    nothing, and a `MultiRowRangeFilter`, with which HBase cannot go on, is refused.
+    Its filter does not see row keys: inside, a `RowFilter` keeps everything, a `PrefixFilter`
+    nothing, and a `MultiRowRangeFilter`, with which HBase cannot go on, is rejected.
     """
 
     filter: Filter
@@ -429,7 +429,7 @@ def _depth(filter: Filter) -> int:
 def _check_count(count: int, what: str, most: int) -> None:
     if not isinstance(count, int) or isinstance(count, bool) or not 0 <= count <= most:
         raise InvalidRequest(
-            f"{what} {count!r:.80} is not one", hint=f"give a whole number from 0 to {most:,}"
+            f"{what} {count!r:.80} is not valid", hint=f"give a whole number from 0 to {most:,}"
         )
 
 
@@ -437,7 +437,7 @@ def _many(filter: Filter, name: str) -> tuple[Any, ...]:
     """Returns a field that holds several things, as the tuple that the filter keeps."""
     given = getattr(filter, name)
     if isinstance(given, bytes | str):
-        raise InvalidRequest(f"{name} {given!r:.80} is one", hint="give a tuple of them")
+        raise InvalidRequest(f"{name} {given!r:.80} is not a tuple", hint="give a tuple of bytes")
     kept = tuple(given)
     force_setattr(filter, name, kept)
     return kept

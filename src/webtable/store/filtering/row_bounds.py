@@ -1,7 +1,7 @@
-"""Ranges of rows, and what a filter says about the rows that it can keep.
+"""Ranges of rows, and the ranges that a filter can keep rows in.
 
 A range is `(start, stop)`, start inclusive and stop exclusive; an empty stop is no bound. A scan
-that is narrowed by its filter asks fewer regions and reads fewer rows, and keeps the same ones.
+that is narrowed by its filter calls fewer regions and reads fewer rows, and keeps the same ones.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _ALL_ROWS: Bounds = (b"", b"")
 
 
 def prefix_end(prefix: bytes) -> bytes:
-    r"""Returns the first key after all keys with the prefix; empty when there is none.
+    r"""Returns the first key after all keys with the prefix; empty when no key follows.
 
     >>> prefix_end(b"com.")
     b'com/'

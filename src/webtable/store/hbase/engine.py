@@ -21,11 +21,11 @@ from webtable.store.hbase.retry import Attempts
 from webtable.store.hbase.wire.connection import RpcResponse
 from webtable.store.hbase.wire.errors import AsBytes, NotHBase, Server, inner_error
 from webtable.store.hbase.wire.messages import (
-    answered_row,
     condition_bytes,
     get_bytes,
     has_nonce,
     mutation_bytes,
+    response_row,
     result_row,
     sized,
     varint,
@@ -72,7 +72,7 @@ class HBaseEngine(Engine):
 
         Raises:
             InvalidRequest: the location is not a cluster's.
-            ServerUnavailable: no HBase answers there.
+            ServerUnavailable: no HBase responds there.
         """
         cluster = Cluster(parse_location(location))
         try:
@@ -103,7 +103,7 @@ class HBaseEngine(Engine):
         """Yields rows in order; see `Engine.scan`."""
         start, stop = scan.bounds()
         if scan.limit == 0 or _is_empty(start, stop):
-            # Nothing to read, but an unknown table or family is to be told all the same.
+            # Nothing to read, but an unknown table or family must still raise its error.
             self.get(table, Get(start or b"\0", columns=scan.columns))
             return iter(())
         return scan_rows(ScanJob(self._cluster, table, scan))
@@ -126,7 +126,7 @@ class HBaseEngine(Engine):
     def writer(self, table: str, durability: Durability) -> Writer:
         """Returns what makes bulks of mutations; see `Engine.writer`."""
         if self._read_only:
-            return super().writer(table, durability)  # refuses what is sent
+            return super().writer(table, durability)  # rejects what is sent
         return BulkWriter(self._cluster, table, durability)
 
     def mutate_row(
@@ -151,8 +151,8 @@ class HBaseEngine(Engine):
         """Makes mutations of one row if a condition holds; see `Engine.check_and_mutate`.
 
         Raises:
-            Timeout: an answer was lost, the call was sent again, and then the condition did not
-                hold: whether that is its own doing cannot be told from outside, unless the check
+            Timeout: a response was lost, the call was sent again, and then the condition did not
+                hold: its own first try may be the reason, which shows only where the check
                 is `unique` and the value that it put is still there.
         """
         self._check_writable()
@@ -166,7 +166,7 @@ class HBaseEngine(Engine):
         if not result.success and attempts.maybe_applied:
             if check.unique and self._has_put(table, row, check.column, mutations):
                 if any(map(has_nonce, mutations)):
-                    raise _no_answer(table, row)
+                    raise _lost_response(table, row)
                 return CheckResult(True)
             raise _unknown(table, row)
         return result
@@ -192,7 +192,7 @@ class HBaseEngine(Engine):
     def _has_put(
         self, table: str, row: bytes, column: bytes, mutations: Sequence[Mutation]
     ) -> bool:
-        """Whether a column has the value that the mutations put there, their answer being lost."""
+        """Whether a column has the value that the mutations put there, after a lost response."""
         try:
             found = self.get(table, Get(row, (column,)))
         except RetryableError as error:
@@ -221,21 +221,21 @@ class HBaseEngine(Engine):
             once=has_nonce(mutation),
         )
 
-        def read(answer: RpcResponse[AsBytes], _: Server) -> CheckResult:
+        def read(response: RpcResponse[AsBytes], _: Server) -> CheckResult:
             if not has_nonce(mutation):
-                return CheckResult(was_processed(answer))
-            row = answered_row(answer.message, answer.frame, answer.block_at)
-            _check_answered(step, row, attempts.lost)
+                return CheckResult(was_processed(response))
+            row = response_row(response.message, response.frame, response.block_at)
+            _check_values(step, row, attempts.lost)
             return CheckResult(True, row)
 
         made = self._cluster.call_region(call, read, attempts)
-        self._confirm_answer(step, made.row, attempts)
+        self._confirm_response(step, made.row, attempts)
         return made
 
     def _take_step(self, step: _Step, attempts: Attempts) -> CheckResult:
         action = b"\x10\x01"  # atomic
         parts: list[bytes] = []
-        # One nonce for all: the server looks at the first one of an atomic step.
+        # One nonce for all: the server uses the first one of an atomic step.
         nonce = self._cluster.nonce()
         for index, mutation in enumerate(step.mutations):
             content = mutation_bytes(parts, mutation, step.durability, nonce)[0]
@@ -253,17 +253,17 @@ class HBaseEngine(Engine):
             once=any(map(has_nonce, step.mutations)),
         )
 
-        def read(answer: RpcResponse[client_pb2.MultiResponse], server: Server) -> CheckResult:
-            result = _only_result(answer.message, server)
+        def read(response: RpcResponse[client_pb2.MultiResponse], server: Server) -> CheckResult:
+            result = _only_result(response.message, server)
             if not result.processed and step.check is None:
                 raise NotHBase(
                     "a step without a condition was not made", server, maybe_applied=True
                 )
             row = None
             for each in result.resultOrException:
-                row = row or result_row(each.result, answer.frame, answer.block_at)[0]
+                row = row or result_row(each.result, response.frame, response.block_at)[0]
             if result.processed:
-                _check_answered(step, row, attempts.lost)
+                _check_values(step, row, attempts.lost)
             return CheckResult(result.processed, row)
 
         made = self._cluster.call_region(call, read, attempts)
@@ -272,15 +272,16 @@ class HBaseEngine(Engine):
             # They come in the order of the mutations.
             row.raw_cells = sorted(row.raw_cells, key=lambda cell: cell[0].partition(b":"))
             row = _one_cell_a_column(row)
-            self._confirm_answer(step, row, attempts)
+            self._confirm_response(step, row, attempts)
         return CheckResult(made.success, row)
 
-    def _confirm_answer(self, step: _Step, row: Row | None, attempts: Attempts) -> None:
+    def _confirm_response(self, step: _Step, row: Row | None, attempts: Attempts) -> None:
         """Reads the new values again where an increment or append was sent twice.
 
-        The server answers a resend with the values that a read saw just after the first try. Where
-        another write came after it and both were flushed, that read finds the value of an older
-        file: one from before the first try. Only the newest value is known to be the step's own.
+        The server responds to a resend with the values that a read saw just after the first try.
+        Where another write came after it and both were flushed, that read finds the value of an
+        older file: one from before the first try. Only the newest value is certainly the step's
+            own.
 
         Raises:
             Timeout: another write changed the values since.
@@ -293,12 +294,12 @@ class HBaseEngine(Engine):
             error.maybe_applied = True  # the increment or append, whatever became of the read
             raise
         if found is None or list(found.raw_cells) != list(row.raw_cells):
-            raise _no_answer(step.table, step.row)
+            raise _lost_response(step.table, step.row)
 
     def commit(
         self, writes: Sequence[tuple[str, Write]], durability: Durability
     ) -> list[Row | None]:
-        """Refuses: HBase has no atomic step over several rows."""
+        """Raises: HBase has no atomic step over several rows."""
         raise InvalidRequest(
             "HBase cannot commit several rows as one step",
             hint="use a batch, or check-and-mutate row by row",
@@ -329,11 +330,11 @@ class HBaseEngine(Engine):
         return self._master.table_names()
 
     def checkpoint(self, path: str) -> None:
-        """Refuses: a cluster is copied by its own means."""
+        """Raises: a cluster is copied by its own means."""
         raise InvalidRequest("HBase writes no checkpoints", hint="take snapshots of its tables")
 
     def refresh(self) -> None:
-        """Does nothing: every read asks the servers."""
+        """Does nothing: every read calls the servers."""
 
     def close(self) -> None:
         """Closes all connections; calls under way fail."""
@@ -353,8 +354,8 @@ class HBaseEngine(Engine):
 
 def _unknown(table: str, row: bytes) -> Timeout:
     return Timeout(
-        f"whether the conditional write to row {row!r:.80} of table '{table}' was made is "
-        "not known: its answer was lost, and sent again its condition did not hold",
+        f"it is unknown whether the conditional write to row {row!r:.80} of table '{table}' was "
+        "made: its response was lost, and when sent again its condition did not hold",
         hint="read the row and decide",
     )
 
@@ -364,7 +365,7 @@ def _is_empty(start: bytes, stop: bytes) -> bool:
 
 
 class _Step(NamedTuple):
-    """Mutations of one row to be made together, if a condition holds where there is one."""
+    """Mutations of one row to be made together, if their condition holds."""
 
     table: str
     row: bytes
@@ -377,12 +378,12 @@ def _puts(mutation: Mutation, column: bytes) -> TypeGuard[Put]:
     return isinstance(mutation, Put) and column in mutation.values
 
 
-def _check_answered(step: _Step, row: Row | None, lost: int) -> None:
-    """Makes sure that an answer has the new values, and of a call sent again those of its write.
+def _check_values(step: _Step, row: Row | None, lost: int) -> None:
+    """Makes sure that a response has the new values, and after a resend those of its write.
 
     What a server has done before it does not do again, but looks up what it gave then. That is
     gone when newer versions have been flushed meanwhile. And each resend moves the moment that the
-    next one looks at, so after two lost answers the third may show the doing of others.
+    next one reads, so after two lost responses the third may show writes of others.
 
     Raises:
         Timeout: it may be another's.
@@ -393,16 +394,16 @@ def _check_answered(step: _Step, row: Row | None, lost: int) -> None:
             columns = mutation.amounts if isinstance(mutation, Increment) else mutation.values
             is_whole = row is not None and all(row.value(column) is not None for column in columns)
             if lost > 1 or (lost and not is_whole):
-                raise _no_answer(step.table, step.row)
+                raise _lost_response(step.table, step.row)
             if not is_whole:
                 text = "an increment or append without its new value"
                 raise NotHBase(text, None, maybe_applied=True)
 
 
-def _no_answer(table: str, row: bytes) -> Timeout:
+def _lost_response(table: str, row: bytes) -> Timeout:
     return Timeout(
-        f"the increment or append to row {row!r:.80} of table '{table}' was made, but its answer "
-        "was lost and cannot be had again",
+        f"the increment or append to row {row!r:.80} of table '{table}' was made, but its response "
+        "was lost and cannot be read again",
         hint="do not make it again; read the row",
     )
 
@@ -410,7 +411,7 @@ def _no_answer(table: str, row: bytes) -> Timeout:
 def _one_cell_a_column(row: Row) -> Row:
     """Returns the row with what was stored of each column.
 
-    Two increments of one column in one step both answer; the last is the one that is kept.
+    Two increments of one column in one step both return a value; the last one is stored.
     """
     kept = {cell[0]: cell for cell in row.raw_cells}
     return row if len(kept) == len(row.raw_cells) else Row(row.key, list(kept.values()))
@@ -423,7 +424,7 @@ def _only_result(
 
     Raises:
         RemoteError: it is an error.
-        NotHBase: there is none, or more, or it does not say whether the action was made.
+        NotHBase: it is not exactly one, or does not contain whether the action was made.
     """
     for result in response.regionActionResult:
         if result.HasField("exception"):

@@ -1,4 +1,4 @@
-"""What a location of a cluster says: `hbase://host:2181,host/parent?namespace=web&timeout=60`."""
+"""The parts of a cluster's location: `hbase://host:2181,host/parent?namespace=web&timeout=60`."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class Location(NamedTuple):
         namespace: the only namespace to see; None means all, with their names in front.
         timeout_seconds: how long one operation may take, with everything that is tried again.
         host_map: registered `host` or `host:port` → the one to connect to, for clusters behind NAT.
-        auth: the way to prove who calls.
+        auth: the authentication method.
         tls: how connections to HBase are encrypted; None means that they are not.
-        spins: whether a thread that waits alone may look for a quick answer before it sleeps.
+        spins: whether a thread that waits alone may spin for a quick response before it sleeps.
     """
 
     text: str
@@ -52,10 +52,10 @@ class Location(NamedTuple):
 
 
 def parse_location(text: str) -> Location:
-    """Returns what a location says.
+    """Parses a location.
 
     Options after `?`: `namespace`, `timeout` in seconds, `host_map` (`a=b,c:1=d:2`: connect to
-    b where the cluster says a), `auth`, `spin=off`, and for encrypted connections `tls=on`,
+    b where the cluster names a), `auth`, `spin=off`, and for encrypted connections `tls=on`,
     `tls_ca`, `tls_cert` and `tls_key` (PEM files; each turns TLS on), `tls_verify` (`host`, `ca`
     or `none`).
 
@@ -123,7 +123,7 @@ def _with_option(location: Location, name: str, value: str) -> Location:
         tls = _with_tls(location.tls, name, value)
         if tls is not None or (name, value) == ("tls", "off"):
             return location._replace(tls=tls)
-    what = "has a wrong value" if name in SHOWN_OPTIONS else "is not known"
+    what = "has a wrong value" if name in SHOWN_OPTIONS else "is unknown"
     raise InvalidRequest(
         f"option '{name}' in location '{mask_secrets(location.text)}' {what}",
         hint="namespace=NAME, timeout=SECONDS, host_map=HOST=HOST,…, auth=simple, "

@@ -1,4 +1,4 @@
-"""What a server does not take of a write, in words that name the row and say what to do."""
+"""Errors for writes that a server rejects, with the row and what to do."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from collections.abc import Iterable, Sequence
 from webtable.errors import InvalidRequest
 from webtable.store.mutation import Append, Increment, Mutation, Put
 
-__all__ = ["refusal_of"]
+__all__ = ["rejection_of"]
 
 _NOT_A_COUNTER = re.compile(r"Field is not a long, it's (\d{1,10}) bytes wide")
 _TOO_LARGE = re.compile(r"with size (\d{1,19}) exceeds limit of (\d{1,19}) bytes")
 _MOST_COLUMNS = 5
 
 
-def refusal_of(detail: str, table: str, mutations: Sequence[Mutation]) -> InvalidRequest | None:
-    """Returns the error for a write that a server refused; None where its own words must do.
+def rejection_of(detail: str, table: str, mutations: Sequence[Mutation]) -> InvalidRequest | None:
+    """Returns the error for a write that a server rejected; None if its own message must do.
 
     Args:
-        detail: what the server says.
+        detail: the message of the server.
         mutations: what was to be made together, all of one row.
     """
     if not mutations:
@@ -45,7 +45,7 @@ def refusal_of(detail: str, table: str, mutations: Sequence[Mutation]) -> Invali
 
 
 def _one_of(columns: Sequence[bytes]) -> str:
-    # The server does not say which.
+    # The server does not report which.
     names = [f"{column!r:.80}" for column in dict.fromkeys(columns)]
     if len(names) == 1:
         return f"column {names[0]}"

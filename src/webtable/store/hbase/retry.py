@@ -1,7 +1,7 @@
 """What follows from a failed call: the errors of servers and connections, sorted by remedy.
 
 A call is sent again, sent elsewhere, or given up; what is given up becomes an error of
-`webtable.errors`. In the answer to a batch a server names only the Java class of an exception,
+`webtable.errors`. In the response to a batch a server names only the Java class of an exception,
 so the classes are listed here.
 """
 
@@ -32,7 +32,7 @@ from webtable.errors import (
 )
 from webtable.logs import SLOW_SECONDS, get_logger
 from webtable.store.hbase.cluster.registry import RegistryUnavailable
-from webtable.store.hbase.rejected_writes import refusal_of
+from webtable.store.hbase.rejected_writes import rejection_of
 from webtable.store.hbase.wire.errors import (
     CallTimedOut,
     ConnectFailed,
@@ -71,7 +71,7 @@ class Remedy(Enum):
     RESEND = "send it again after a pause"
     RESEND_NOW = "send the rest again at once"
     RELOCATE = "find the region or the master again and send it there"
-    REOPEN = "open the scanner anew after the last row"
+    REOPEN = "open the scanner again after the last row"
     FAIL = "give up"
 
 
@@ -108,7 +108,7 @@ _REOPEN = frozenset(
         "UnknownScannerException",
     )
 )
-# Not all that a server can throw: what is not here and not marked is taken for passing.
+# Not all that a server can throw: what is not here and not marked counts as temporary.
 _FAIL = frozenset(
     (
         "AccessDeniedException",
@@ -160,7 +160,7 @@ def remedy_for(error: RpcError) -> Remedy:
 
 
 def is_untouched(error: RpcError) -> bool:
-    """Whether the server certainly did nothing of what it was asked for."""
+    """Whether the server certainly did nothing of the request."""
     if isinstance(error, RemoteError):
         name = error.java_class
         return name in _RELOCATE or name in _BUSY or name in _AT_ONCE
@@ -198,8 +198,8 @@ class Attempts:
 
     Attributes:
         lost: how many calls failed that may have taken effect nevertheless.
-        is_patient: whether to wait for servers that are gone until the time is up: work is under
-            way in the cluster, and somebody will take over.
+        is_patient: whether to wait for stopped servers until the time is up: work is under
+            way in the cluster, and another server will take over.
         is_write: whether it is to change something.
         mutations: those of one row that it is to make together, for errors to name them.
     """
@@ -229,7 +229,7 @@ class Attempts:
         return self.lost > 0
 
     def failed(self, error: RpcError, *, on_the_way: bool = False) -> Remedy:
-        """Takes note of a failure, waits as it asks for, and returns the remedy.
+        """Notes a failure, waits as it requires, and returns the remedy.
 
         Args:
             on_the_way: whether it was met before the call itself was sent.
@@ -285,9 +285,9 @@ class Attempts:
         if remedy is Remedy.RESEND_NOW:
             return 0.0
         if isinstance(error, RemoteError):
-            asked = _asked_pause(error)
-            if asked:
-                return asked
+            requested = _requested_pause(error)
+            if requested:
+                return requested
             if error.moved_to and self._number == 1:
                 return 0.0
         pause = PAUSES[min(self._number, len(PAUSES)) - 1] * random.uniform(0.8, 1.2)
@@ -295,7 +295,7 @@ class Attempts:
 
     def _is_hopeless(self, error: RpcError) -> bool:
         # A dead server is replaced within seconds, so a refused connection is worth waiting
-        # for; not so when the registry is gone too, or no master is there to replace anything.
+        # for; not so when the registry fails too, or no master runs to replace anything.
         if not isinstance(error, ConnectFailed | RegistryUnavailable):
             self._refused_at = 0.0
             return False
@@ -328,8 +328,8 @@ def translate(
     """Returns the error of the public tree that a failed call amounts to.
 
     Args:
-        maybe_applied: whether this or an earlier try may have taken effect; where it is left out,
-            this one alone says it.
+        maybe_applied: whether this or an earlier try may have taken effect; by default
+            that of the error.
         is_write: whether there is an effect to speak of.
         mutations: what was to be made together in one row.
     """
@@ -339,19 +339,19 @@ def translate(
             not is_untouched(error) if maybe_applied is None else maybe_applied
         )
         if isinstance(translated, Timeout) and is_write and translated.maybe_applied:
-            translated.hint = "try again; whether it took effect is not known"
+            translated.hint = "try again; it is unknown whether it took effect"
     return translated
 
 
 def forgotten(row: bytes, table: str) -> Timeout:
     """Returns the error for what must not be sent again: its server has changed meanwhile.
 
-    A server knows an increment or append that it has done by its nonce, and does it no second
-    time. That knowledge does not move with a region.
+    A server recognises an increment or append that it has done by its nonce, and does not repeat
+    it. The nonces do not move with a region.
     """
     return Timeout(
-        f"whether the increment or append to row {row!r:.80} of table '{table}' was made is not "
-        "known: its answer was lost, and the region is on another server by now",
+        f"it is unknown whether the increment or append to row {row!r:.80} of table '{table}' was "
+        "made: its response was lost, and the region is on another server by now",
         hint="read the row and decide",
     )
 
@@ -368,12 +368,12 @@ def _translate(error: RpcError, table: str, mutations: Sequence[Mutation]) -> We
         )
     if isinstance(error, NotHBase):
         return ServerUnavailable(
-            f"{error.server or 'the cluster'} does not answer as HBase does: {error}",
+            f"{error.server or 'the cluster'} does not respond as HBase does: {error}",
             hint="check host and port: ZooKeeper's for hbase://, a master's for hbase+masters://",
         )
-    # Who wants TLS hangs up on who does not; so does a server that ends.
+    # A server that requires TLS closes plain connections; so does a server that stops.
     hung_up = isinstance(error, ConnectionLost) or isinstance(error.__cause__, ConnectionLost)
-    also = ", and whether it wants tls=on" if hung_up else ""
+    also = ", and whether it requires tls=on" if hung_up else ""
     return ServerUnavailable(
         str(error), hint=f"check that HBase is running there{also}; then try again"
     )
@@ -385,8 +385,8 @@ def _translate_remote(
     name, detail = error.java_class, error.detail
     if name == "NoSuchColumnFamilyException":
         wanted = re.search(r"[Cc]olumn family (.{1,255}?) does not exist", detail)
-        known = re.findall(r"\{NAME => '([^']+)'", detail)
-        return FamilyNotFound(table, wanted[1] if wanted else "?", known)
+        families = re.findall(r"\{NAME => '([^']+)'", detail)
+        return FamilyNotFound(table, wanted[1] if wanted else "?", families)
     if name == "TableNotFoundException":
         return TableNotFound(table or detail)
     if name == "TableExistsException":
@@ -394,16 +394,16 @@ def _translate_remote(
     if name == "TableNotEnabledException":
         return TableDisabled(table)
     if name in ("AccessDeniedException", "BadAuthException"):
-        # What ends a connection is about who calls; what answers a call is about what is called.
+        # An error that ends a connection is about the user; one in a response is about the call.
         if error.maybe_applied or "Authentication" in detail:
             return NotAuthenticated(f"{error.server} refuses the connection: {detail}")
-        return NotAllowed(detail, hint="ask for the permission, or call as another user")
+        return NotAllowed(detail, hint="request the permission, or call as another user")
     if name == "CorruptHFileException":
         return CorruptData(f"a file of table '{table}' is damaged: {detail}")
     if remedy_for(error) is Remedy.FAIL:
-        refusal = refusal_of(detail, table, mutations)
-        return refusal or InvalidRequest(
-            f"HBase refuses it: {detail or name}", hint=f"it says {name}"
+        rejection = rejection_of(detail, table, mutations)
+        return rejection or InvalidRequest(
+            f"HBase rejects it: {detail or name}", hint=f"HBase raised {name}"
         )
     if name in _BUSY or name in _RELOCATE:
         return RegionBusy(f"a region is not ready: {error}", hint="try again later")
@@ -412,7 +412,7 @@ def _translate_remote(
     )
 
 
-def _asked_pause(error: RemoteError) -> float:
+def _requested_pause(error: RemoteError) -> float:
     # "… - wait 1sec, 200ms", the server's own word on when its quota allows more.
     found = re.search(
         r"wait (?:(\d{1,9})\s*mins?,?\s*)?(?:(\d{1,9})\s*sec,?\s*)?(\d{1,9})\s*ms", error.detail

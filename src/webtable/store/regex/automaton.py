@@ -1,10 +1,10 @@
 """A search without backtracking: all ways to match are followed at once, character by character.
 
 The states of the automaton are sets of places in the pattern. They are made when a text first
-needs them and kept, so that most characters take one look into a dict. What is kept is limited, and
+needs them and cached, so that most characters take one lookup in a dict. The cache is limited, and
 so are the steps of a search: a text that needs ever new states is given up with `TooManySteps`.
 
-It says only whether something is found. For that it does not matter which of several ways a
+It reports only whether something is found. For that it does not matter which of several ways a
 backtracking search would take, so greedy and lazy repetitions are the same here. Look-around, back
 references, atomic groups and possessive repetitions have no such automaton.
 """
@@ -22,7 +22,7 @@ __all__ = ["MOST_STEPS", "Automaton", "NoAutomaton", "TooManySteps"]
 
 MOST_STEPS = 1_000_000
 MOST_PLACES = 5_000
-_MOST_KEPT = 200_000
+_MOST_CACHED = 200_000
 _MOST_REPEATS = 1 << 16
 
 _FOUND = -1
@@ -87,7 +87,7 @@ class _State(dict[str, "_State"]):
             raise _Found
         following = self.automaton.step(self.places, _Position(self.before, character))
         self[character] = state = self.automaton.state(following, character)
-        self.automaton.kept += 1
+        self.automaton.cached += 1
         return state
 
 
@@ -95,20 +95,20 @@ class Automaton:
     """Searches texts for one pattern. Safe to use from many threads, which wait for one another.
 
     Attributes:
-        steps: how many the last search took, without those that it knew from earlier ones.
-        kept: how many states and transitions are kept.
+        steps: how many the last search took, without those cached from earlier ones.
+        cached: how many states and transitions are cached.
     """
 
     def __init__(self, tree: Any, *, ignore_case: bool) -> None:
         """Makes it from a parsed pattern of Python, in which `$` has Java's meaning.
 
         Raises:
-            NoAutomaton: there is none for this pattern.
+            NoAutomaton: the pattern cannot have one.
         """
         self._places: list[_Place] = [_Place(())]
         self._start = self._sequence(tree, 0, ignore_case)
         self._states: dict[tuple[frozenset[int], str | None], _State] = {}
-        self.kept = 0
+        self.cached = 0
         self.steps = 0
         self._lock = threading.Lock()
 
@@ -146,15 +146,15 @@ class Automaton:
         kind = before if before is None else "w" if before in _WORD else " "
         state = self._states.get((places, kind))
         if state is None:
-            self.kept += len(places)
+            self.cached += len(places)
             self._forget_many()
             state = self._states[places, kind] = _State(self, places, kind)
         return state
 
     def _forget_many(self) -> None:
-        if self.kept > _MOST_KEPT:
+        if self.cached > _MOST_CACHED:
             self._states.clear()
-            self.kept = 0
+            self.cached = 0
 
     def step(self, places: frozenset[int], position: _Position) -> frozenset[int]:
         """Returns the places after the next character, and the start, which is a place anywhere.
@@ -253,7 +253,7 @@ def _holds(condition: str, position: _Position) -> bool:
 
 
 def _test(operation: str, arguments: Any, ignore_case: bool) -> Test:
-    """Returns what says whether a character is the one, or one of those, that a part matches."""
+    """Returns a function that decides whether a part matches a character."""
     if operation == "ANY":
         return lambda character: True
     is_negated = operation == "NOT_LITERAL"

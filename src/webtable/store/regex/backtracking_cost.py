@@ -1,12 +1,12 @@
 """An upper bound for the steps that a backtracking search takes, from the structure of a pattern.
 
 Each part of a pattern has a number of ways to match from one place, and the work to try them all.
-In a sequence the rest is tried once for each way of what stands before it: ways multiply. A
+In a sequence the rest is tried once for each way of the part before it: ways multiply. A
 repeated part with several ways has a power of them, which is unbounded if the repetition is. Both
 numbers are bounded by `factor * length ** degree`, where length is that of the text, plus one.
 
 The bound ignores what the parts match. `(ab|cd)*` counts as exponential, although it is not: such
-patterns are searched by the automaton, which gives the same answer.
+patterns are searched by the automaton, which gives the same result.
 """
 
 from __future__ import annotations

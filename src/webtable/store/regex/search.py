@@ -2,7 +2,8 @@ r"""Searching by regular expressions of Java, in a number of steps that is limit
 
 Python's own search is the quickest, but it backtracks: `(a+)+$` takes twice as long for each
 further `a`. So the steps that it can take are bounded beforehand (`backtracking_cost`), and longer
-texts than the bound allows are searched by an automaton. What has no automaton is refused there.
+texts than the bound allows are searched by an automaton. A pattern without automaton is rejected
+there.
 
 An expression such as `^com\..*/page.*\.html$` is searched piece by piece, between its `.*`: as a
 piece is found as early as can be, the next may follow anywhere. That takes one pass over the text.
@@ -122,7 +123,7 @@ def _by_pieces(pieces: tuple[Piece, ...], flags: int) -> Search | None:
 
 
 def _by_automaton(pattern: str, tree: Any, flags: int) -> Search | None:
-    """Returns a search that does not backtrack, if there is one."""
+    """Returns a search that does not backtrack, if the pattern has one."""
     try:
         automaton = Automaton(tree, ignore_case=bool(flags & re.IGNORECASE))
     except NoAutomaton:

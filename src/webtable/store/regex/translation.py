@@ -1,8 +1,9 @@
 r"""Java's regular expressions by Python's: what both understand in the same way.
 
 On HBase a `RegexStringComparator` is evaluated by Java. Here the common part is translated: `$` and
-`\Z` know Java's line ends, `\d`, `\w` and `\s` are ASCII, `(?<name>…)` and `\k<name>` are written
-Python's way. What differs in any other way is refused, so that no expression means two things.
+`\Z` match at Java's line ends, `\d`, `\w` and `\s` are ASCII, `(?<name>…)` and `\k<name>` are
+written Python's way. What differs in any other way is rejected, so that no expression means two
+things.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ class Translation(NamedTuple):
 
     Attributes:
         whole: all of it.
-        pieces: what stands between its `.*`, if these may be searched one after the other; else
+        pieces: the parts between its `.*`, if these may be searched one after the other; else
             all of it.
         ignore_case: whether it begins with `(?i)`.
     """
@@ -67,7 +68,7 @@ class Translation(NamedTuple):
 def translate(pattern: str) -> Translation:
     """Returns an expression of Java in Python's syntax, for the flags DOTALL and ASCII.
 
-    It may still not be an expression, which compiling it tells.
+    It may still be no valid expression; compiling it shows that.
 
     Raises:
         InvalidRequest: Java and Python read it differently.
@@ -112,7 +113,7 @@ class _Translator:
                 case "{":
                     quantifier = _QUANTIFIER.match(self._pattern, self._at)
                     if not quantifier or not self._at:
-                        self._refuse("a { that begins no quantifier")
+                        self._reject("a { that begins no quantifier")
                     self._take(len(quantifier[0]))
                 case "$":
                     self._take(1, END)
@@ -127,8 +128,8 @@ class _Translator:
         return Translation(whole, tuple(pieces), ignore_case)
 
     def _take(self, count: int, instead: str | None = None) -> None:
-        taken = self._pattern[self._at : self._at + count]
-        self._out.append(taken if instead is None else instead)
+        text = self._pattern[self._at : self._at + count]
+        self._out.append(text if instead is None else instead)
         self._at += count
 
     def _escape(self) -> None:
@@ -143,43 +144,43 @@ class _Translator:
         elif letter == "k":
             name = re.compile(r"\\k<([A-Za-z][A-Za-z0-9]*)>").match(self._pattern, self._at)
             if not name:
-                self._refuse("a \\k without a name")
+                self._reject("a \\k without a name")
             self._is_one_sequence = False
             self._take(len(name[0]), f"(?P={name[1]})")
         elif letter == "b" and following == "{":
-            self._refuse("\\b{")
+            self._reject("\\b{")
         elif letter.isdigit():
             if letter == "0" or following.isdigit():
-                self._refuse(f"\\{letter}{following}")
+                self._reject(f"\\{letter}{following}")
             self._is_one_sequence = False
             self._take(2)
         else:
             self._character(_SAME_ESCAPES)
 
     def _character(self, same: frozenset[str]) -> None:
-        """Takes an escape that stands for a character, or for a class of them."""
+        """Reads an escape of a character, or of a class of characters."""
         letter = self._pattern[self._at + 1 : self._at + 2]
         if letter in {"x", "u"}:
             size = 2 if letter == "x" else 4
             if not re.compile(rf"\\[xu][0-9A-Fa-f]{{{size}}}").match(self._pattern, self._at):
-                self._refuse(f"\\{letter} without {size} digits")
+                self._reject(f"\\{letter} without {size} digits")
             self._take(2 + size)
         elif letter in same or (letter and not letter.isalnum()):
             self._take(2)
         else:
-            self._refuse(f"\\{letter}")
+            self._reject(f"\\{letter}")
 
     def _class(self) -> None:
         self._take(1)
         if self._next("^"):
             self._take(1)
         if self._next("]"):
-            self._refuse("a ] at the beginning of a class")
+            self._reject("a ] at the beginning of a class")
         while not self._next("]"):
             if self._at >= len(self._pattern):
-                self._refuse("a class that is not closed")
+                self._reject("a class that is not closed")
             if self._next("[") or self._next("&&"):
-                self._refuse("a class inside a class")
+                self._reject("a class inside a class")
             if self._next("\\"):
                 self._character(_SAME_IN_CLASS)
             else:
@@ -192,14 +193,14 @@ class _Translator:
             return
         group = _GROUP.match(self._pattern, self._at)
         if not group:
-            self._refuse(self._pattern[self._at : self._at + 4])
+            self._reject(self._pattern[self._at : self._at + 4])
         name = group["name"]
         self._take(len(group[0]), f"(?P<{name}>" if name else None)
 
     def _next(self, text: str) -> bool:
         return self._pattern.startswith(text, self._at)
 
-    def _refuse(self, what: str) -> NoReturn:
+    def _reject(self, what: str) -> NoReturn:
         raise InvalidRequest(
             f"regular expression {self._pattern!r:.80}, position {self._at}: {what}",
             hint="the embedded engine takes what Java and Python read in the same way",

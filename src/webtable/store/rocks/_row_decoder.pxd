@@ -22,7 +22,7 @@ cdef class RowCutter:
     cdef long long _size, _skipped
     cdef int _kind
     cdef bytes _prefix, _previous, _suffix
-    cdef list _cells, _known, _named
+    cdef list _cells, _earlier, _named
     cdef readonly bytes last, qualifier
     cdef readonly bint is_over, needs_seek, has_jumped
 
@@ -33,7 +33,7 @@ cdef class RowCutter:
 
     @cython.locals(
         rows=list, columns=dict, prefix=bytes, size=cython.Py_ssize_t, skipped=cython.longlong, previous=bytes, suffix=bytes,
-        is_plain=cython.bint, kind=cython.int, cells=list, known=list, named=list, key=bytes, qualifier=bytes, expected=bytes,
+        is_plain=cython.bint, kind=cython.int, cells=list, earlier=list, named=list, key=bytes, qualifier=bytes, expected=bytes,
         at=cython.Py_ssize_t, total=cython.longlong, is_full=cython.bint, is_seen=cython.bint, stored=bytes, room=cython.Py_ssize_t,
     )
     cpdef list take(self, long long most)

@@ -1,7 +1,7 @@
 """Administration of an embedded store: a cluster of one server, which is this process.
 
-The regions of a table are the ranges between its split keys; they share the table's files, so what
-looks after one of them looks after all. What needs several servers is refused.
+The regions of a table are the ranges between its split keys; they share the table's files, so
+maintenance of one of them is maintenance of all. What needs several servers is rejected.
 """
 
 # ruff: noqa: D102 - the methods have their contract in store/admin.py
@@ -69,7 +69,7 @@ class EmbeddedAdmin(Admin):
     def is_enabled(self, table: str) -> bool:
         with self._translated:
             self._catalog.follow()
-            self._catalog.known(table)
+            self._catalog.existing(table)
             return table in self._catalog.tables
 
     def namespaces(self) -> list[Namespace]:
@@ -84,7 +84,7 @@ class EmbeddedAdmin(Admin):
 
     def create_namespace(self, name: str, properties: Mapping[str, str] | None = None) -> None:
         if properties:
-            raise _refusal("keeps no properties of namespaces", "give the name alone")
+            raise _unsupported("keeps no properties of namespaces", "give the name alone")
         if check_namespace_name(name) in {each.name for each in self.namespaces()}:
             raise AlreadyExists("namespace", name)
         with self._translated:
@@ -118,10 +118,10 @@ class EmbeddedAdmin(Admin):
             return [region for name in names for region in self._regions(name)]
 
     def _regions(self, name: str) -> list[Region]:
-        table = self._catalog.known(name)
+        table = self._catalog.existing(name)
         stats = _stats(table)
         bounds = [b"", *(bytes.fromhex(key) for key in table.entry.splits), b""]
-        alone = len(bounds) == 2  # else RocksDB knows their sizes together only
+        alone = len(bounds) == 2  # else RocksDB has only the sum of their sizes
         is_open = name in self._catalog.tables
         return [
             Region(
@@ -145,29 +145,31 @@ class EmbeddedAdmin(Admin):
         table = region_name(name).rpartition(",")[0]
         with self._translated:
             self._catalog.follow()
-            known = self._regions(table) if table in self._catalog.names() else []
-        for region in known:
+            regions = self._regions(table) if table in self._catalog.names() else []
+        for region in regions:
             if region.name == name:
                 return region
-        hint = "" if known else "`webtable regions` lists the names"
-        raise NotFound("region", name, (each.name for each in known), hint=hint)
+        hint = "" if regions else "`webtable regions` lists the names"
+        raise NotFound("region", name, (each.name for each in regions), hint=hint)
 
     def stats(self, table: str) -> TableStats:
         with self._translated:
             self._catalog.follow()
-            return _stats(self._catalog.known(table))
+            return _stats(self._catalog.existing(table))
 
     def move(self, region: str | Region, server: str | None = None) -> str:
-        raise _refusal("moves no regions", "it is one server; move the directory instead")
+        raise _unsupported("moves no regions", "it is one server; move the directory instead")
 
     def split(self, table: str, at: bytes | None = None) -> None:
-        raise _refusal("splits no regions", "name the split keys when creating the table")
+        raise _unsupported("splits no regions", "name the split keys when creating the table")
 
     def split_region(self, region: str | Region, at: bytes | None = None) -> None:
-        raise _refusal("splits no regions", "name the split keys when creating the table")
+        raise _unsupported("splits no regions", "name the split keys when creating the table")
 
     def merge(self, regions: Sequence[str | Region]) -> None:
-        raise _refusal("merges no regions", "their files are shared anyway; nothing is to be done")
+        raise _unsupported(
+            "merges no regions", "their files are shared already; nothing is to be done"
+        )
 
     # Upkeep
 
@@ -201,8 +203,8 @@ class EmbeddedAdmin(Admin):
             if family is not None:
                 chosen = [each for each in chosen if each.schema.name == family]
                 if not chosen:
-                    known = [each.name for each in opened.schema.families]
-                    raise FamilyNotFound(table, family, known)
+                    families = [each.name for each in opened.schema.families]
+                    raise FamilyNotFound(table, family, families)
             self._database.flush(list(opened.entry.column_families.values()))
             entry: tuple[str, CompactionState] = (table, "MAJOR" if major else "MINOR")
             with self._lock:
@@ -243,7 +245,7 @@ class EmbeddedAdmin(Admin):
     def check_files(self, table: str) -> None:
         with self._translated:
             self._catalog.follow()
-            for family in self._catalog.known(table).families.values():
+            for family in self._catalog.existing(table).families.values():
                 check_blocks(table, family)
 
     def compaction_state(self, table: str) -> CompactionState:
@@ -252,7 +254,7 @@ class EmbeddedAdmin(Admin):
             return self._compaction(self._catalog.table(table))
 
     def _compaction(self, table: OpenTable) -> CompactionState:
-        # What RocksDB does by itself it does not tell by table.
+        # RocksDB does not report its own compactions by table.
         with self._lock:
             states = {state for name, state in self._compacting if name == table.schema.name}
         return "MAJOR_AND_MINOR" if len(states) > 1 else next(iter(states), "NONE")
@@ -287,10 +289,10 @@ class EmbeddedAdmin(Admin):
         )
 
     def switch_balancer(self, *, on: bool) -> bool:
-        raise _refusal("has no balancer", "it is one server; there is nothing to balance")
+        raise _unsupported("has no balancer", "it is one server; there is nothing to balance")
 
     def balance(self, *, dry_run: bool = False, ignore_transitions: bool = False) -> Balanced:
-        raise _refusal("has no balancer", "it is one server; there is nothing to balance")
+        raise _unsupported("has no balancer", "it is one server; there is nothing to balance")
 
     # Snapshots
 
@@ -332,12 +334,12 @@ class EmbeddedAdmin(Admin):
         return self.region(region_name(region)).table
 
 
-def _refusal(what: str, instead: str) -> InvalidRequest:
+def _unsupported(what: str, instead: str) -> InvalidRequest:
     return InvalidRequest(f"the embedded store {what}", hint=instead)
 
 
 def _no_snapshots() -> InvalidRequest:
-    return _refusal("takes no snapshots", "write a checkpoint of the whole store")
+    return _unsupported("takes no snapshots", "write a checkpoint of the whole store")
 
 
 def _check_server(server: str) -> None:

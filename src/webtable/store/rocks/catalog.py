@@ -34,7 +34,7 @@ from webtable.store.schema import TableSchema
 __all__ = ["RocksAdmin"]
 
 _PATIENCE_SECONDS = 20.0
-_FOLLOW_SECONDS = 0.1  # how far a reader in another process may lag behind without being told
+_FOLLOW_SECONDS = 0.1  # how far a follower may lag behind before it checks
 
 
 class RocksAdmin:
@@ -85,7 +85,7 @@ class RocksAdmin:
         seeker.status()
 
     def _load_followed(self) -> None:
-        """Loads the catalog of a store that somebody else changes meanwhile."""
+        """Loads the catalog of a store that another process changes meanwhile."""
         deadline = time.monotonic() + _PATIENCE_SECONDS
         while True:
             try:
@@ -118,8 +118,8 @@ class RocksAdmin:
         return OpenTable(entry, families)
 
     def _drop_orphans(self) -> None:
-        known = [*self.tables.values(), *self.disabled.values()]
-        named = {name for table in known for name in table.entry.column_families.values()}
+        opened = [*self.tables.values(), *self.disabled.values()]
+        named = {name for table in opened for name in table.entry.column_families.values()}
         for name in self._database.family_names():
             if name not in named:
                 self._database.drop_family(name)
@@ -164,7 +164,7 @@ class RocksAdmin:
                 self._database.create_family(created[family.name], tuning_of(family))
         return created
 
-    # What the engine asks
+    # Calls of the engine
 
     def check_open(self) -> None:
         """Makes sure that the store is open.
@@ -191,7 +191,7 @@ class RocksAdmin:
         """Returns an open table.
 
         Raises:
-            TableNotFound: there is none of that name.
+            TableNotFound: no table has that name.
             TableDisabled: it is out of service.
         """
         table = self.tables.get(name)
@@ -202,11 +202,11 @@ class RocksAdmin:
             raise TableNotFound(name, self.names())
         return table
 
-    def known(self, name: str) -> OpenTable:
+    def existing(self, name: str) -> OpenTable:
         """Returns a table, in service or not.
 
         Raises:
-            TableNotFound: there is none of that name.
+            TableNotFound: no table has that name.
         """
         table = self.disabled.get(name)
         return self.table(name) if table is None else table
@@ -254,7 +254,7 @@ class RocksAdmin:
         with self._lock:
             self.check_open()
             self.check_writable()
-            entry = self.known(schema.name).entry
+            entry = self.existing(schema.name).entry
             old = dict(entry.column_families)
             kept = {
                 family.name: old.pop(family.name)
@@ -274,7 +274,7 @@ class RocksAdmin:
         with self._lock:
             self.check_open()
             self.check_writable()
-            entry = self.known(name).entry
+            entry = self.existing(name).entry
             created = self._new_families(entry.schema, list(entry.column_families))
             self._store(TableEntry(entry.schema, entry.splits, created), name)
             self._drop_families(list(entry.column_families.values()))
@@ -284,7 +284,7 @@ class RocksAdmin:
         with self._lock:
             self.check_open()
             self.check_writable()
-            entry = self.known(name).entry
+            entry = self.existing(name).entry
             self._counter += 1
             self._store(None, name)
             self._drop_families(list(entry.column_families.values()))
@@ -294,7 +294,7 @@ class RocksAdmin:
         with self._lock:
             self.check_open()
             self.check_writable()
-            table = self.known(name)
+            table = self.existing(name)
             if is_enabled == (name in self.tables):
                 return
             self._counter += 1

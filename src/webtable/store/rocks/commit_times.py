@@ -2,8 +2,8 @@
 
 A timestamp is a millisecond, and a commit may take a fraction of one. Two puts of a cell at one
 time would be one version, and a put would stay hidden behind a delete of the same time. So a commit
-that meets an earlier one of its own millisecond in a cell waits for the next. Times never run ahead
-of the clock, so nothing has to be remembered beyond a millisecond, or over a restart.
+that shares a cell and a millisecond with an earlier one waits for the next millisecond. Times never
+run ahead of the clock, so nothing has to be remembered beyond a millisecond, or over a restart.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from webtable.store.rocks.visibility import current_ms
 __all__ = ["Stamps"]
 
 _NAP_SECONDS = 0.0003
-# A clock that stands still must not stop writes for good.
+# A clock that has stopped must not stop writes for good.
 _MOST_NAPS = 200
 
 _Place: TypeAlias = tuple[str, bytes]
@@ -30,10 +30,10 @@ stored. An increment is newer than what it changes by itself, so only a delete c
 
 
 class Stamps:
-    """Gives each commit of a store the current time, unless that is taken in one of its cells.
+    """Gives each commit of a store the current time, unless a cell of it has that time already.
 
-    `Database.commits` is held while a method is called, except for `wait`. A time of 0 means that
-    the caller lets go of the lock, waits, and tries again.
+    The caller holds the lock `Database.commits` during each call, except for `wait`. A time of 0
+    means that the caller releases the lock, waits, and tries again.
     """
 
     __slots__ = ("_batches", "_ms", "_rows")
@@ -75,14 +75,14 @@ class Stamps:
             if place not in rows:
                 rows[place] = (*mutation.values,)
                 return True
-            taken = rows[place]
-            if taken is None:
+            used = rows[place]
+            if used is None:
                 return False
-            if type(taken) is not set:
-                taken = rows[place] = {*taken}
-            if not taken.isdisjoint(mutation.values):
+            if type(used) is not set:
+                used = rows[place] = {*used}
+            if not used.isdisjoint(mutation.values):
                 return False
-            taken.update(mutation.values)
+            used.update(mutation.values)
             return True
         touch = _touch(mutation)
         if touch is not None:
@@ -113,9 +113,9 @@ class Stamps:
 
     def wait(self) -> None:
         """Waits until the clock has moved on."""
-        taken = self._ms
+        used_ms = self._ms
         for _ in range(_MOST_NAPS):
-            if current_ms() != taken:
+            if current_ms() != used_ms:
                 return
             time.sleep(_NAP_SECONDS)
         self._ms = 0
@@ -131,21 +131,21 @@ class Stamps:
         self._batches = []
 
     def _note(self, place: _Place, columns: set[bytes] | None) -> None:
-        taken = self._rows.setdefault(place, ())
-        if taken is None or columns is None:
+        used = self._rows.setdefault(place, ())
+        if used is None or columns is None:
             self._rows[place] = None
-        elif isinstance(taken, set):
-            taken |= columns
+        elif isinstance(used, set):
+            used |= columns
         else:
-            self._rows[place] = columns.union(taken)
+            self._rows[place] = columns.union(used)
 
 
 def _collide(
-    taken: tuple[bytes, ...] | set[bytes] | None, columns: set[bytes] | None, *, is_change: bool
+    used: tuple[bytes, ...] | set[bytes] | None, columns: set[bytes] | None, *, is_change: bool
 ) -> bool:
-    if taken is None or columns is None:
+    if used is None or columns is None:
         return True
-    return not is_change and not columns.isdisjoint(taken)
+    return not is_change and not columns.isdisjoint(used)
 
 
 def _touch(mutation: Write) -> _Touch | None:

@@ -1,8 +1,8 @@
 """`Committer`: the writes of an open database, each one atomic step.
 
 Batches that read nothing are encoded by the caller's thread before they wait for their turn;
-everything else is done with `Database.commits` held, so that nothing comes between what it reads
-and what it writes.
+everything else is done under the lock `Database.commits`, so that no other write comes between its
+reads and its writes.
 """
 
 from __future__ import annotations
@@ -116,12 +116,12 @@ class Committer:
         reads = reader.select(table, (check.column,) if check.filter is None else ())
         while True:
             with self._database.commits:
-                is_held, read_ms = self._checked(reads, row, check)
-                if not is_held:
+                is_met, read_ms = self._checked(reads, row, check)
+                if not is_met:
                     return CheckResult(success=False)
                 now_ms = self._stamps.take(table.schema.name, mutations)
                 if now_ms:
-                    # As in HBase: puts do not stand behind what was read, even if the clock went
+                    # As in HBase: puts are not older than what was read, even if the clock went
                     # back.
                     encoder = self._encoder(now_ms, puts_from_ms=read_ms)
                     results = [encoder.add(table, mutation) for mutation in mutations]
@@ -136,11 +136,11 @@ class Committer:
         view = reader.View(1, check.time_range)
         if check.filter is not None:
             found = self._rows.read_filtered(reads, view, row, check.filter, together=True)
-            is_held = bool(found)
+            is_met = bool(found)
         else:
             found = self._rows.read(reads, view, row)
-            is_held = holds(check, found[0][2] if found else None)
-        return is_held, found[0][1] if found else 0
+            is_met = holds(check, found[0][2] if found else None)
+        return is_met, found[0][1] if found else 0
 
     def commit(
         self,
@@ -172,7 +172,7 @@ class Committer:
         now_ms: int,
     ) -> list[Row | None]:
         """Commits mutations of which some depend on what is stored."""
-        _refuse_repeated_reads(writes)
+        _reject_repeated_reads(writes)
         encoder = self._encoder(now_ms)
         results = [encoder.add(tables[name], mutation) for name, mutation in writes]
         self._database.write(encoder.batch, durability)
@@ -180,7 +180,7 @@ class Committer:
 
 
 def _joined(results: Sequence[Row | None]) -> Row | None:
-    """Returns the results of one row's mutations as one row, None when there are none."""
+    """Returns the results of one row's mutations as one row, None without results."""
     rows = [row for row in results if row is not None]
     if len(rows) < 2:
         return rows[0] if rows else None
@@ -189,7 +189,7 @@ def _joined(results: Sequence[Row | None]) -> Row | None:
     return Row(rows[0].key, cells)
 
 
-def _refuse_repeated_reads(writes: Sequence[tuple[str, Write]]) -> None:
+def _reject_repeated_reads(writes: Sequence[tuple[str, Write]]) -> None:
     """A mutation that reads sees what was committed before, not what its own commit writes."""
     rows = [
         (name, each.row)

@@ -1,8 +1,8 @@
 """Major compaction: our own rewrite of what no read can see, then RocksDB's.
 
-RocksDB compacts by itself, but does not know versions, delete markers and times to live. So the
+RocksDB compacts by itself, but has no notion of versions, delete markers and times to live. So the
 cells that HBase's major compaction would drop are deleted here, a few thousand at a time with
-writers kept out, and RocksDB then gives the room back.
+writers locked out, and RocksDB then frees the space.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from webtable.store.rocks.visibility import Compactor
 
 __all__ = ["compact_family", "purge_row"]
 
-_CHUNK = 5_000  # cells looked at while writers wait: about 5 ms
+_CHUNK = 5_000  # cells checked while writers wait: about 5 ms
 
 
 def compact_family(
@@ -88,7 +88,7 @@ def purge_row(database: Database, families: Iterable[OpenFamily], row: bytes, no
 def _chunk(
     family: OpenFamily, compactor: Compactor, start: bytes | None, most: int = _CHUNK
 ) -> tuple[list[bytes], bytes | None]:
-    """Looks at whole rows from `start` on, until `most` cells were seen.
+    """Checks whole rows from `start` on, until `most` cells were seen.
 
     Returns what goes, and where to go on (None: done).
     """

@@ -38,7 +38,7 @@ from webtable.store.schema import TableSchema
 
 __all__ = ["RocksEngine"]
 
-# Asked for by who reads to the end. RocksDB by itself begins with less and grows up to this much,
+# For reads to the end. RocksDB by itself begins with less and grows up to this much,
 # block by block; to begin with it makes a scan of large values a tenth quicker.
 _READAHEAD_BYTES = 256 * 1024
 
@@ -109,7 +109,7 @@ class RocksEngine(Engine):
             reads = opened.reads.get(get.columns) or reader.select(opened, get.columns)
             cells = self._rows.read(reads, reader.NEWEST, get.row)
         except Exception as exc:
-            self._translated.tell(exc)
+            self._translated.raise_translated(exc)
             raise
         return Row(get.row, cells) if cells else None
 
@@ -262,7 +262,7 @@ class RocksEngine(Engine):
     def describe_table(self, table: str) -> TableSchema:
         with self._translated:
             self._admin.follow()
-            return self._admin.known(table).schema
+            return self._admin.existing(table).schema
 
     def list_tables(self) -> list[str]:
         with self._translated:

@@ -1,13 +1,13 @@
-"""The tables of a store: what is kept of them in the database, and the open forms that work uses.
+"""The tables of a store: what the database stores of them, and the open forms in memory.
 
 On-disk: changing this needs a new format version. In RocksDB's default column family
 
     "catalog"       → a counter, moved by every change of tables; names new column families and
-                      tells readers in other processes to open the store again
+                      makes followers in other processes open the store again
     "disabled " + name  → nothing: the table is out of service
     "namespace " + name → nothing: there is such a namespace, with tables or without
     "table " + name → JSON: the schema, the split keys in hex, for each family the RocksDB column
-                      family that holds it, the families whose puts are tagged (`keys.py`), and
+                      family that has it, the families whose puts are tagged (`keys.py`), and
                       those that ever had a marker of the whole family
 
 A family's RocksDB column family is named `table/family/N` with N from the counter, so that a
@@ -81,7 +81,7 @@ def decode_entry(stored: bytes) -> TableEntry:
 
 
 class _Closed:
-    """Stands where RocksDB was, for threads that come too late."""
+    """Replaces RocksDB after the close, for threads that come too late."""
 
     def __getattr__(self, name: str) -> Any:
         raise DbClosedError(name)
@@ -91,7 +91,7 @@ _CLOSED = _Closed()
 
 
 class FamilyNotes:
-    """What is known of a family's cells; shared by all open forms of one RocksDB column family.
+    """Facts about a family's cells; shared by all open forms of one RocksDB column family.
 
     Attributes:
         is_tagged: whether puts are to be tagged.
@@ -149,7 +149,7 @@ class OpenTable:
         self.schema = entry.schema
         self.families = families
         self.places: dict[bytes, tuple[ColumnFamily, bytes]] = {}
-        self.reads: dict[tuple[bytes, ...], Any] = {}  # `reader.select` remembers its answers
+        self.reads: dict[tuple[bytes, ...], Any] = {}  # the cache of `reader.select`
 
     def family(self, name: bytes) -> OpenFamily:
         """Returns a family.
@@ -159,12 +159,12 @@ class OpenTable:
         """
         family = self.families.get(name)
         if family is None:
-            known = [each.schema.name for each in self.families.values()]
-            raise FamilyNotFound(self.schema.name, name.decode(errors="replace"), known)
+            families = [each.schema.name for each in self.families.values()]
+            raise FamilyNotFound(self.schema.name, name.decode(errors="replace"), families)
         return family
 
     def release(self) -> None:
-        """Lets go of RocksDB, also where this object is kept, say by a traceback."""
+        """Releases RocksDB, also where this object stays alive, for example in a traceback."""
         self.places.clear()
         self.reads.clear()
         for family in self.families.values():

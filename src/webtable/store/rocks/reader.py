@@ -55,7 +55,7 @@ RowPieces: TypeAlias = Generator[list[Row], None, None]
 
 _PIECE_ROWS = 32  # rows cut at a time, at most; few stay in the processor's cache
 _CACHED_READS = 1_000
-_EMPTY_QUALIFIER = b"\x00"  # escaped and ended, as it stands in a key
+_EMPTY_QUALIFIER = b"\x00"  # escaped and ended, as in a key
 _PUT = 4
 _PUT_BYTE = 255 - _PUT
 _NO_ROW = b"\x00"  # no key begins so: an escaped row key is not empty and has no 00
@@ -69,7 +69,7 @@ class FamilyRead(NamedTuple):
 
 
 class View:
-    """What a read asks of every family: versions and times."""
+    """What a read selects of every family: versions and times."""
 
     __slots__ = ("raw", "time_range", "versions")
 
@@ -106,20 +106,20 @@ class View:
 
 
 NEWEST = View()
-"""The newest version of everything, which is what most reads ask for."""
+"""The newest version of everything, which is what most reads need."""
 
 
 def select(table: OpenTable, columns: tuple[bytes, ...]) -> list[FamilyRead]:
-    """Returns what to read of each family, in family order. Do not change the list: it is kept.
+    """Returns what to read of each family, in family order. Do not change the list: it is cached.
 
     A family named as a whole is read as a whole, even if columns of it are named too.
 
     Raises:
         FamilyNotFound: the table lacks one.
     """
-    known: list[FamilyRead] | None = table.reads.get(columns)
-    if known is not None:
-        return known
+    cached: list[FamilyRead] | None = table.reads.get(columns)
+    if cached is not None:
+        return cached
     reads = _select(table, columns)
     if len(table.reads) >= _CACHED_READS:
         table.reads.clear()
@@ -159,7 +159,7 @@ def rows_forward(
     Args:
         entries: keys and values in order, from `start` on.
         seeker: an iterator of the same moment, to jump over what need not be read and to find
-            out whether the entries ended by an error; None when they are known to be whole.
+            out whether the entries ended by an error; None when they cannot have one.
     """
     cutter = _cutter(read, view, entries, seeker)
     most = 1
@@ -210,7 +210,7 @@ def _cutter(
 def _prepare(
     cutter: row_decoder.RowCutter, read: FamilyRead, seeker: RdictIter | None, start: bytes
 ) -> None:
-    """Jumps where a cutter wants to, and looks why entries ended where they did."""
+    """Jumps to where the cutter goes on, and checks why entries ended where they did."""
     if seeker is None:
         return
     if cutter.needs_seek:
@@ -289,7 +289,7 @@ def _next_wanted(prefix: bytes, qualifier: bytes, wanted: tuple[bytes, ...] | No
 def _check_end(seeker: RdictIter, last: bytes, start: bytes) -> None:
     """Makes sure that entries ended because there are no more.
 
-    rocksdict's `items()` ends without a word when a block is damaged; an iterator's `status` tells.
+    rocksdict's `items()` ends silently when a block is damaged; an iterator's `status` raises.
     """
     if last:
         seeker.seek(last)

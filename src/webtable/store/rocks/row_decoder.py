@@ -20,7 +20,7 @@ COMPILED = not __file__.endswith((".py", ".pyc"))
 
 # After so many cells passed over in a row, a seek (about 2 µs) is cheaper than going on.
 _SKIP_LIMIT = 32
-_EMPTY_QUALIFIER = b"\x00"  # escaped and ended, as it stands in a key
+_EMPTY_QUALIFIER = b"\x00"  # escaped and ended, as in a key
 _NO_COLUMN = b""
 _TAGGED = 5
 _PUT_BYTE = 255 - 4  # the last byte of a put's key
@@ -39,7 +39,7 @@ def _not_a_cell(key: bytes) -> CorruptData:
 def read_newest(
     family: Any, wanted: tuple[bytes, ...], seeker: Any, prefix: bytes
 ) -> list[RawCell] | None:
-    """Returns the newest cell of one named column, or None where rules must be asked for it.
+    """Returns the newest cell of one named column, or None where the rules must decide.
 
     What `reader.read_columns` does, for the read that is made most often and needs the least.
 
@@ -78,7 +78,7 @@ def read_columns(read: Any, view: Any, seeker: Any, prefix: bytes) -> list[RawCe
 
     Args:
         read: the family and its columns, a `FamilyRead`.
-        view: what is asked of it, a `View`.
+        view: the versions and times to read, a `View`.
         seeker: an iterator of RocksDB's.
         prefix: the row, `escaped row | 00`.
     """
@@ -87,7 +87,7 @@ def read_columns(read: Any, view: Any, seeker: Any, prefix: bytes) -> list[RawCe
     matcher: Any = None if view.is_simple(family) else view.matcher(read)
     cells: list[RawCell] = []
     key: bytes | None = b""
-    # Looked at after the iterator was opened: a marker that it can see has set this before.
+    # Checked after the iterator was opened: a marker that it can see has set this before.
     if family.notes.is_marked or wanted[0] == _EMPTY_QUALIFIER:
         seeker.seek(prefix)
         key = seeker.key() if seeker.valid() else None
@@ -137,8 +137,8 @@ def _family_markers(
             raise _not_a_cell(key)
         suffix = key[len(target) :]
         timestamp, kind, value, ttl_ms = _decode(suffix, seeker.value())
-        is_asked = is_wanted or kind != 4
-        if is_asked and matcher.sees(_EMPTY_QUALIFIER, timestamp, kind, ttl_ms):
+        is_selected = is_wanted or kind != 4
+        if is_selected and matcher.sees(_EMPTY_QUALIFIER, timestamp, kind, ttl_ms):
             cells.append((family.column(_EMPTY_QUALIFIER), timestamp, value, kind))
         seeker.next()
     return matcher, seeker.key() if seeker.valid() else None
@@ -191,7 +191,7 @@ class RowCutter:
         self._timestamp, self._kind = 0, 4
         self._cells: list[RawCell] = []
         # The columns of the row before, in order: mostly those of the next one too.
-        self._known: list[bytes] = []
+        self._earlier: list[bytes] = []
         self._named: list[bytes] = []
         self.last, self.qualifier = b"", b""
         self.is_over = self.needs_seek = self.has_jumped = False
@@ -233,7 +233,7 @@ class RowCutter:
         prefix, size, skipped = self._prefix, self._size, self._skipped
         previous, suffix, is_plain = self._previous, self._suffix, self._is_plain
         timestamp, kind, cells = self._timestamp, self._kind, self._cells
-        known, named = self._known, self._named
+        earlier, named = self._earlier, self._named
         key, qualifier = self.last, self.qualifier
         at, total = len(cells), 0
         is_full = False
@@ -256,7 +256,7 @@ class RowCutter:
                 suffix = key[len(key) - 9 :]
                 timestamp, kind = MAX_TIMESTAMP - int.from_bytes(suffix[:8], "big"), 255 - suffix[8]
             is_seen = False
-            expected = known[at] if at < len(known) else _NO_COLUMN
+            expected = earlier[at] if at < len(earlier) else _NO_COLUMN
             if (
                 is_plain
                 and kind == 4
@@ -272,15 +272,15 @@ class RowCutter:
             else:
                 qualifier = key[size : len(key) - 9]
                 if is_plain:
-                    # Nothing met so far in this row hides anything, so no rules need to be asked.
+                    # No cell of this row so far hides another, so the rules are not needed.
                     if kind == 4:
                         if qualifier != previous and (wanted is None or qualifier in wanted):
                             previous = qualifier
                             column = columns.get(qualifier)
                             if column is None:
                                 column = self._family.column(qualifier)
-                            del known[at:], named[at:]
-                            known.append(qualifier)
+                            del earlier[at:], named[at:]
+                            earlier.append(qualifier)
                             named.append(column)
                             at += 1
                             cells.append((column, timestamp, stored, 4))

@@ -1,8 +1,8 @@
 """Reading a row, or a piece of a wide one, by walking over its cells with one iterator.
 
 Most rows hold plain puts alone, of families that keep no time to live: then the first cell of each
-column is what is seen of it, and no rules need to be asked. Whatever else is met on the way is left
-to those who ask them, `webtable.store.rocks.reader` and `webtable.store.rocks.filtering`.
+column is what a read sees, and the rules are not needed. Other rows are left to the modules that
+apply the rules, `webtable.store.rocks.reader` and `webtable.store.rocks.filtering`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["WHOLE", "Piece", "piece_of", "walk", "walk_filtered"]
 
 _PUT = int(CellType.PUT)
 _PUT_BYTE = 255 - _PUT
-_EMPTY_QUALIFIER = b"\x00"  # escaped and ended, as it stands in a key
+_EMPTY_QUALIFIER = b"\x00"  # escaped and ended, as in a key
 _SKIP_LIMIT = 32  # after so many older versions a seek is cheaper than going on
 
 
@@ -58,7 +58,7 @@ def piece_of(filter: Filter) -> Piece | None:
 
 
 def walk(family: OpenFamily, seeker: Any, prefix: bytes, piece: Piece) -> list[RawCell] | None:
-    """Returns the newest cells of a piece of a row; None where rules must be asked for them.
+    """Returns the newest cells of a piece of a row; None where the rules must decide.
 
     Args:
         seeker: an iterator of the family's, opened before this is called.
@@ -67,7 +67,7 @@ def walk(family: OpenFamily, seeker: Any, prefix: bytes, piece: Piece) -> list[R
     low, high, most = piece
     if most == 0:
         return None
-    # Looked at after the iterator was opened: a marker that it can see has set this before.
+    # Checked after the iterator was opened: a marker that it can see has set this before.
     if low and family.notes.is_marked and _may_be_hidden(seeker, prefix):
         return None
     cells: list[RawCell] = []
@@ -104,7 +104,7 @@ def walk(family: OpenFamily, seeker: Any, prefix: bytes, piece: Piece) -> list[R
 def walk_filtered(
     family: OpenFamily, view: Any, seeker: Any, row: bytes, filter: Filter
 ) -> list[RawCell] | None:
-    """Returns what a filter leaves of a row, if that is a piece; None where rules must be asked."""
+    """Returns what a filter leaves of a row, if it is a piece; else None: the rules decide."""
     piece = piece_of(filter)
     if piece is None or not view.is_simple(family):
         return None
@@ -112,6 +112,6 @@ def walk_filtered(
 
 
 def _may_be_hidden(seeker: Any, prefix: bytes) -> bool:
-    """Whether something stands where markers of the whole family do, at the beginning of a row."""
+    """Whether a row begins with what may be a marker of the whole family."""
     seeker.seek(prefix)
     return bool(seeker.valid() and seeker.key().startswith(prefix + _EMPTY_QUALIFIER))

@@ -1,9 +1,9 @@
 """Which cells of a row a read sees: HBase's rules, for one family of one row at a time.
 
-A `Matcher` is fed the cells of a row in stored order and answers for each whether it is seen. The
+A `Matcher` gets the cells of a row in stored order and decides for each whether it is visible. The
 order of the checks is HBase's (time to live, delete markers, time range, columns, versions),
-because a check that ends a column early also hides what comes after it. `Compactor` says in the
-same way which cells a major compaction keeps. Nothing here knows RocksDB.
+because a check that ends a column early also hides what comes after it. `Compactor` decides
+in the same way which cells a major compaction keeps. Nothing here depends on RocksDB.
 """
 
 from __future__ import annotations
@@ -148,10 +148,10 @@ class _Rules:
 
 
 class Matcher(_Rules):
-    """Answers, cell by cell in stored order, what a read of one family sees.
+    """Decides, cell by cell in stored order, what a read of one family sees.
 
-    `is_simple` says that, as long as a row has no markers and no cells with a TTL of their own, the
-    first cell of each column is seen and no other. Readers use it to skip the calls.
+    `is_simple` means that, as long as a row has no markers and no cells with a TTL of their own,
+    the first cell of each column is seen and no other. Readers use it to skip the calls.
     """
 
     __slots__ = ("_explicit", "_high", "_is_raw", "_low", "_sees_past_markers", "is_simple")
@@ -188,7 +188,7 @@ class Matcher(_Rules):
     def sees(self, qualifier: bytes, timestamp: int, kind: int, ttl_ms: int | None) -> bool:
         """Whether the read sees this cell.
 
-        Afterwards `is_done` says that no older one of the same column will be seen.
+        Afterwards `is_done` means that no older one of the same column will be seen.
         """
         if self._is_over(qualifier, timestamp, kind, ttl_ms):
             return False
@@ -220,7 +220,7 @@ class Matcher(_Rules):
 
 
 class Compactor(_Rules):
-    """Answers, cell by cell in stored order, what a major compaction of one family keeps."""
+    """Decides, cell by cell in stored order, what a major compaction of one family keeps."""
 
     __slots__ = ("_earliest_put", "_keep", "_purge_before")
 

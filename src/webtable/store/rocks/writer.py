@@ -1,7 +1,7 @@
 """Turning mutations into RocksDB batches, with the reads that some of them need first.
 
 Increments, appends and deletes of "the newest version" read what was committed before the step
-they belong to, as in HBase; so whoever uses them holds `Database.commits`.
+they belong to, as in HBase; so the caller holds `Database.commits`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ ReadColumn: TypeAlias = Callable[[OpenTable, bytes, bytes, int], list[RawCell]]
 
 
 class Notebook(Protocol):
-    """Where an encoder notes, for good, what reads and writes have to know of a family."""
+    """Where an encoder records, for good, the facts about a family that reads and writes need."""
 
     def note_tagged(self, table: OpenTable, family: OpenFamily) -> None:
         """The family's puts are tagged from now on; see `keys.py`."""
@@ -65,7 +65,7 @@ def check_mutation(table: OpenTable, mutation: Mutation) -> None:
     """Makes sure that a mutation can be encoded.
 
     Raises:
-        InvalidRequest, FamilyNotFound: it cannot; the message says why.
+        InvalidRequest, FamilyNotFound: it cannot; the message has the reason.
     """
     if isinstance(mutation, Delete):
         for marker in mutation.markers:
@@ -176,7 +176,7 @@ class Encoder:
     def _put(self, table: OpenTable, put: Put) -> None:
         timestamp = self._put_ms if put.timestamp is None else put.timestamp
         prefix = escape(put.row) + b"\x00"
-        # Checked first: a traceback that somebody keeps must not hold a handle of the database.
+        # Checked first: a stored traceback must not keep a handle of the database open.
         check_mutation(table, put)
         for column, value in put.values.items():
             self._put_cell(table, prefix, (column, timestamp, value, _PUT), put.ttl_ms)

@@ -1,1 +1,1 @@
-"""The commands of the shell, a module a group; `command_catalog` knows which module has which."""
+"""The commands of the shell, a module a group; `command_catalog` lists which module has which."""

@@ -56,7 +56,7 @@ def _changed(session: Session, table: Value, rest: Sequence[Value]) -> TableSche
     schema = session.store.describe_table(to_text(table, "the table's name"))
     if not rest:
         raise InvalidRequest(
-            f"{session.command} says nothing to change", hint=f"see `help '{session.command}'`"
+            f"{session.command} has nothing to change", hint=f"see `help '{session.command}'`"
         )
     for given in rest:
         schema = _altered(session, schema, given)
@@ -73,8 +73,8 @@ def _altered(session: Session, schema: TableSchema, given: Value) -> TableSchema
         options = {"METHOD": b"delete", "NAME": options["delete"]}
     method = options.pop("METHOD", None)
     if method is None and "NAME" in options:
-        known = schema.family(to_text(options["NAME"], "NAME"))
-        return schema.with_family(family_of(options, known, session.out.line))
+        family = schema.family(to_text(options["NAME"], "NAME"))
+        return schema.with_family(family_of(options, family, session.out.line))
     if method in (None, b"table_att"):
         read = TableOptions.read(options, schema)
         for key in read.ignored:
@@ -92,12 +92,12 @@ def _without(schema: TableSchema, method: str, names: list[str]) -> TableSchema:
     for name in names:
         if method == "delete":
             if schema.family(name) is None:
-                known = [family.name for family in schema.families]
-                raise FamilyNotFound(schema.name, name, known)
+                families = [family.name for family in schema.families]
+                raise FamilyNotFound(schema.name, name, families)
             schema = schema.without_family(name)
         elif method not in ("table_att_unset", "table_conf_unset"):
             raise InvalidRequest(
-                f"METHOD '{method:.60}' is not one",
+                f"METHOD '{method:.60}' is not valid",
                 hint="delete, table_att, table_att_unset or table_conf_unset",
             )
         elif name in ("MAX_FILESIZE", "MEMSTORE_FLUSHSIZE"):

@@ -30,10 +30,10 @@ def describe_table(schema: TableSchema) -> str:
     for name in ("max_filesize", "memstore_flushsize"):
         if (size := getattr(schema, name)) is not None:
             options[name.upper()] = _size(size)
-    words = [_pair(name, options[name]) for name in sorted(options) if name in _TABLE_WORDS]
+    parts = [_pair(name, options[name]) for name in sorted(options) if name in _TABLE_WORDS]
     others = sorted(name for name in options if name not in _TABLE_WORDS)
-    words += _metadata(options, others)
-    return f"{schema.name}, {{TABLE_ATTRIBUTES => {{{', '.join(words)}}}}}"
+    parts += _metadata(options, others)
+    return f"{schema.name}, {{TABLE_ATTRIBUTES => {{{', '.join(parts)}}}}}"
 
 
 def describe_family(family: Family) -> str:
@@ -49,11 +49,11 @@ def describe_family(family: Family) -> str:
         "COMPRESSION": family.compression,
         "BLOCKSIZE": _size(family.blocksize),
     }
-    words = [_pair("NAME", family.name)]
+    parts = [_pair("NAME", family.name)]
     names = java_order(options, size=32)
-    words += [_pair(name, options[name]) for name in names if name in _FAMILY_WORDS]
-    words += _metadata(options, [name for name in names if name not in _FAMILY_WORDS])
-    return f"{{{', '.join(words)}}}"
+    parts += [_pair(name, options[name]) for name in names if name in _FAMILY_WORDS]
+    parts += _metadata(options, [name for name in names if name not in _FAMILY_WORDS])
+    return f"{{{', '.join(parts)}}}"
 
 
 def _pair(name: str, value: str) -> str:

@@ -72,7 +72,7 @@ def compact_rs(session: Session, server: Value, major: Value = False) -> None:
 
 
 def compaction_state(session: Session, table: Value) -> bytes:
-    """Says what is being compacted in a table: NONE, MINOR, MAJOR or MAJOR_AND_MINOR.
+    """Shows what is being compacted in a table: NONE, MINOR, MAJOR or MAJOR_AND_MINOR.
 
     compaction_state 'webtable'
     """
@@ -89,14 +89,14 @@ def balancer(session: Session, *options: Value) -> bool:
     balancer 'ignore_rit'
     balancer 'dry_run', 'ignore_rit'
     """
-    words = [to_text(each, "an option of the balancer") for each in options]
-    for word in words:
+    chosen = [to_text(each, "an option of the balancer") for each in options]
+    for word in chosen:
         if word not in ("dry_run", "ignore_rit", "force"):
             raise InvalidRequest(
                 f"balancer has no option '{word:.40}'", hint="'dry_run' or 'ignore_rit'"
             )
     done = session.store.admin.balance(
-        dry_run="dry_run" in words, ignore_transitions=bool({"ignore_rit", "force"} & {*words})
+        dry_run="dry_run" in chosen, ignore_transitions=bool({"ignore_rit", "force"} & {*chosen})
     )
     if done.has_run:
         session.out.row("Balancer ran")
@@ -120,13 +120,13 @@ def balance_switch(session: Session, on: Value) -> bool:
 
 
 def balancer_enabled(session: Session) -> bool:
-    """Says whether the cluster spreads its regions by itself.
+    """Shows whether the cluster balances its regions by itself.
 
     balancer_enabled
     """
-    answer = session.store.admin.report().is_balancing
-    session.out.row(inspect_value(answer))
-    return answer
+    state = session.store.admin.report().is_balancing
+    session.out.row(inspect_value(state))
+    return state
 
 
 def clear_block_cache(session: Session, table: Value) -> None:
@@ -142,14 +142,14 @@ def clear_block_cache(session: Session, table: Value) -> None:
 
 
 def trace(_: Session, action: Value = b"status", _name: Value = None) -> bool:
-    """Says whether calls are traced: never. Tracing needs an agent inside a JVM.
+    """Shows whether calls are traced: never. Tracing needs an agent inside a JVM.
 
     trace
     trace 'status'
     """
     word = to_text(action, "what to do")
     if word not in ("start", "status", "stop"):
-        raise InvalidRequest(f"trace '{word:.40}' is not known", hint="'start', 'status', 'stop'")
+        raise InvalidRequest(f"trace '{word:.40}' is not valid", hint="'start', 'status', 'stop'")
     if word == "start":
         raise InvalidRequest(
             "calls cannot be traced from here",

@@ -41,10 +41,10 @@ def alter_namespace(session: Session, namespace: Value, *changes: Value) -> None
         elif method == "set":
             properties |= {key: _property(key, value) for key, value in given.items()}
         else:
-            raise InvalidRequest(f"METHOD '{method:.40}' is not known", hint="'set' or 'unset'")
+            raise InvalidRequest(f"METHOD '{method:.40}' is not valid", hint="'set' or 'unset'")
     if not properties:
         raise InvalidRequest(
-            "alter_namespace says nothing to change", hint="see `help 'alter_namespace'`"
+            "alter_namespace has nothing to change", hint="see `help 'alter_namespace'`"
         )
     session.store.admin.alter_namespace(to_text(namespace, "the namespace"), properties)
 
@@ -62,7 +62,7 @@ def describe_namespace(session: Session, namespace: Value) -> None:
 
     describe_namespace 'archive'
     """
-    name = _known(session, namespace)
+    name = _existing(session, namespace)
     pairs = {"NAME": name}
     if session.store.capabilities.cluster:
         pairs |= session.store.admin.namespace_properties(name)
@@ -90,7 +90,7 @@ def list_namespace_tables(session: Session, namespace: Value) -> list[Value]:
 
     list_namespace_tables 'default'
     """
-    name = _known(session, namespace)
+    name = _existing(session, namespace)
     parts = [table.rpartition(":") for table in session.store.tables()]
     tables = [table for space, _, table in parts if (space or "default") == name]
     session.out.heading("TABLE")
@@ -104,11 +104,11 @@ def _property(name: str, value: Value) -> str:
     return to_bytes(value, f"property {name}").decode("utf-8", "replace")
 
 
-def _known(session: Session, namespace: Value) -> str:
+def _existing(session: Session, namespace: Value) -> str:
     name = to_text(namespace, "the namespace")
-    known = [each.name for each in session.store.admin.namespaces()]
-    if name not in known:
-        raise NotFound("namespace", name, known)
+    names = [each.name for each in session.store.admin.namespaces()]
+    if name not in names:
+        raise NotFound("namespace", name, names)
     return name
 
 

@@ -29,19 +29,19 @@ from webtable.store.filtering.row_bounds import prefix_end
 __all__ = ["COMMANDS"]
 
 _SHOWING = {"FORMATTER", "FORMATTER_CLASS", "MAXLENGTH"}
-# Hints that change how a cluster works, never what it answers.
+# Hints that change how a cluster works, never its results.
 _HINTS = {
     "ALLOW_PARTIAL_RESULTS", "CACHE", "CACHE_BLOCKS", "CONSISTENCY", "MAX_RESULT_SIZE", "READ_TYPE"
 }  # fmt: skip
 _CHOOSING = {"COLUMN", "COLUMNS", "FILTER", "TIMERANGE", "TIMESTAMP", "VERSIONS"}
 _RANGE = {"LIMIT", "RAW", "REVERSED", "ROWPREFIXFILTER", "STARTROW", "STOPROW", "BATCH"}
-_REFUSED = {
-    "ALL_METRICS": "metrics of scans are not kept here",
-    "METRICS": "metrics of scans are not kept here",
+_UNSUPPORTED = {
+    "ALL_METRICS": "metrics of scans are not supported here",
+    "METRICS": "metrics of scans are not supported here",
     "ATTRIBUTES": "attributes are not sent here",
-    "AUTHORIZATIONS": "visibility labels are not known here",
+    "AUTHORIZATIONS": "visibility labels are not supported here",
     "ISOLATION_LEVEL": "reads see what was committed, always",
-    "REGION_REPLICA_ID": "replicas of regions are not known here",
+    "REGION_REPLICA_ID": "replicas of regions are not supported here",
 }
 
 
@@ -104,7 +104,7 @@ def scan(session: Session, table: Value, options: Value = None) -> None:
 
 
 def count(session: Session, table: Value, options: Value = None) -> int:
-    """Counts rows; says every 1,000 rows where it is.
+    """Counts rows; shows the count and the row key every 1,000 rows.
 
     count 'webtable'
     count 'webtable', INTERVAL => 100000
@@ -151,13 +151,13 @@ def get_counter(session: Session, table: Value, row: Value, column: Value) -> No
     session.out.line(f"COUNTER VALUE = {int.from_bytes(value[:8], 'big', signed=True)}")
 
 
-def _options(command: str, options: Value, known: set[str]) -> dict[str, Value]:
+def _options(command: str, options: Value, allowed: set[str]) -> dict[str, Value]:
     given = {} if options is None else to_hash(options, "the second argument")
     given = {ALIASES.get(key, key): value for key, value in given.items()}
-    for key, reason in _REFUSED.items():
+    for key, reason in _UNSUPPORTED.items():
         if key in given:
             raise InvalidRequest(f"{command} cannot have {key}: {reason}", hint="leave it out")
-    check_keys(command, given, known)
+    check_keys(command, given, allowed)
     return given
 
 

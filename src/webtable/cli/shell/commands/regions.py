@@ -50,7 +50,7 @@ def list_regions(
     threshold = given.get("LOCALITY_THRESHOLD", 1.0)
     if not isinstance(threshold, float) or not 0 <= threshold <= 1:
         raise InvalidRequest(
-            f"LOCALITY_THRESHOLD {inspect_value(threshold)} is not one", hint="from 0.0 to 1.0"
+            f"LOCALITY_THRESHOLD {inspect_value(threshold)} is not valid", hint="from 0.0 to 1.0"
         )
     widths = _chosen(columns)
     lines = [
@@ -69,7 +69,7 @@ def list_regions(
 
 
 def locate_region(session: Session, table: Value, row: Value) -> None:
-    """Shows the region that holds a row key, and its server.
+    """Shows the region that has a row key, and its server.
 
     locate_region 'webtable', 'com.example_about'
     """
@@ -77,7 +77,7 @@ def locate_region(session: Session, table: Value, row: Value) -> None:
     regions = session.store.admin.regions(to_text(table, "the table's name"))
     region = next((each for each in regions if each.holds(key)), None)
     if region is None:
-        raise NotFound("region", show_bytes(key), hint="it may be on its way; ask again")
+        raise NotFound("region", show_bytes(key), hint="it may be moving; try again")
     session.out.heading("HOST", "REGION")
     host = ":".join((region.server or "").split(",")[:2])
     session.out.row(host, _described(region))
@@ -162,7 +162,7 @@ def unassign(session: Session, region: Value, _force: Value = None) -> None:
 
 
 def close_region(session: Session, _region: Value, _server: Value = None) -> None:
-    """Says that `unassign` does it now, as HBase's shell does.
+    """Shows that `unassign` replaces it, as HBase's shell does.
 
     close_region '527db22f95c8a9e0116f0cc13c680396'
     """
@@ -181,7 +181,7 @@ def region_by_name(session: Session, value: Value) -> Region:
     """Returns the region of an encoded name, or of a whole name.
 
     Raises:
-        NotFound: there is none.
+        NotFound: no region has that name.
     """
     name = to_text(value, "the region's name")
     admin = session.store.admin

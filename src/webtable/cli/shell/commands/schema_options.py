@@ -1,7 +1,7 @@
 """The options of `create` and `alter`: from hashes to families and tables.
 
 An option that a family or table of ours has a field for is checked there; the others that HBase
-knows are kept under their names. What nobody knows is named and left out, as HBase's shell does.
+has are stored under their names. Unknown options are named and left out, as in HBase's shell.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def _units(value: bytes, what: str, form: re.Pattern[str], units: dict[str, int]
     text = value.decode("utf-8", "replace").upper()
     found = form.findall(text)
     if not found or form.sub("", text).strip():
-        raise InvalidRequest(f"{what} '{text:.60}' is not one", hint=hint)
+        raise InvalidRequest(f"{what} '{text:.60}' is not valid", hint=hint)
     return sum(int(number) * units[unit] for number, unit in found)
 
 
@@ -99,18 +99,18 @@ _FAMILY_FIELDS: dict[str, tuple[str, Callable[[Value, str], object]]] = {
 }
 
 
-def family_of(given: Value, known: Family | None, say: Callable[[str], None]) -> Family:
-    """Returns the family that a name or a hash with NAME describes, on the ground of a known one.
+def family_of(given: Value, base: Family | None, warn: Callable[[str], None]) -> Family:
+    """Returns the family that a name or a hash with NAME describes, based on an existing one.
 
     Args:
-        say: is told which options were left out.
+        warn: called with a message for each option that was left out.
     """
     if not isinstance(given, dict):
-        return known or Family(name=to_text(given, "the family"))
+        return base or Family(name=to_text(given, "the family"))
     options = dict(given)
     name = to_text(options.pop("NAME", None), "NAME")
     changes: dict[str, Any] = {}
-    attributes = dict(known.attributes) if known else {}
+    attributes = dict(base.attributes) if base else {}
     for key, value in options.items():
         if key in _REFUSED:
             raise InvalidRequest(f"family '{name}' cannot have {key}", hint=_REFUSED[key])
@@ -118,15 +118,15 @@ def family_of(given: Value, known: Family | None, say: Callable[[str], None]) ->
             field, convert = _FAMILY_FIELDS[key]
             changes[field] = convert(value, key)
         elif not _keep(attributes, key, value, _KEPT_OF_FAMILY):
-            say(f"Unknown argument ignored for column family {name}: {key}")
-    if known is None:
+            warn(f"Unknown argument ignored for column family {name}: {key}")
+    if base is None:
         return Family(name=name, attributes=attributes, **changes)
-    return msgspec.structs.replace(known, attributes=attributes, **changes)
+    return msgspec.structs.replace(base, attributes=attributes, **changes)
 
 
-def _keep(attributes: dict[str, str], key: str, value: Value, kept: set[str]) -> bool:
-    """Puts an option among the attributes; False when it is not one that is kept."""
-    if key in kept:
+def _keep(attributes: dict[str, str], key: str, value: Value, stored: set[str]) -> bool:
+    """Puts an option among the attributes; False when it is not a stored option."""
+    if key in stored:
         attributes[key] = _attribute(value)
     elif key in ("METADATA", "CONFIGURATION"):
         for name, each in to_hash(value, key).items():
@@ -144,16 +144,16 @@ def _attribute(value: Value) -> str:
 
 
 class TableOptions(NamedTuple):
-    """What a hash says about a table, apart from its families."""
+    """The options of a table in a hash, apart from its families."""
 
     changes: dict[str, Any]
     attributes: dict[str, str]
     ignored: list[str]
 
     @classmethod
-    def read(cls, options: dict[str, Value], known: TableSchema | None = None) -> TableOptions:
-        """Reads a hash without NAME; what is not known comes back in `ignored`."""
-        read = cls({}, dict(known.attributes) if known else {}, [])
+    def read(cls, options: dict[str, Value], base: TableSchema | None = None) -> TableOptions:
+        """Reads a hash without NAME; unknown options come back in `ignored`."""
+        read = cls({}, dict(base.attributes) if base else {}, [])
         for key, value in options.items():
             if key in _REFUSED or "coprocessor" in key.lower():
                 hint = _REFUSED.get(key, _REFUSED["COPROCESSOR"])
@@ -205,6 +205,6 @@ def _computed(regions: int, algorithm: str) -> list[bytes]:
     if algorithm == "UniformSplit":
         return [(number * (2**64 // regions)).to_bytes(8, "big") for number in numbers]
     raise InvalidRequest(
-        f"SPLITALGO '{algorithm:.60}' is not one",
+        f"SPLITALGO '{algorithm:.60}' is not valid",
         hint="HexStringSplit, DecimalStringSplit or UniformSplit",
     )

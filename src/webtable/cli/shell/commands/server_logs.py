@@ -1,4 +1,4 @@
-"""The commands about what servers remember, and what ZooKeeper knows."""
+"""The commands about the logs in servers' memory, and about ZooKeeper."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ESCAPED = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&='"}
 
 
 def get_slowlog_responses(session: Session, servers: Value, options: Value = None) -> None:
-    """Shows calls that took servers long, newest first, if they were told to remember them.
+    """Shows slow calls, newest first, if the servers are configured to record them.
 
     get_slowlog_responses '*'
     get_slowlog_responses '*', {LIMIT => 50}
@@ -33,7 +33,7 @@ def get_slowlog_responses(session: Session, servers: Value, options: Value = Non
 
 
 def get_largelog_responses(session: Session, servers: Value, options: Value = None) -> None:
-    """Shows calls with large answers, newest first, if servers were told to remember them.
+    """Shows calls with large responses, newest first, if servers are configured to record them.
 
     get_largelog_responses '*'
     get_largelog_responses ['host187.example.com,60020'], {LIMIT => 50, TABLE_NAME => 'webtable'}
@@ -42,7 +42,7 @@ def get_largelog_responses(session: Session, servers: Value, options: Value = No
 
 
 def clear_slowlog_responses(session: Session, servers: Value = None) -> None:
-    """Lets servers forget slow calls and those with large answers.
+    """Clears the records of slow calls and of calls with large responses.
 
     clear_slowlog_responses
     clear_slowlog_responses ['host187.example.com,60020']
@@ -55,7 +55,7 @@ def clear_slowlog_responses(session: Session, servers: Value = None) -> None:
 
 
 def get_balancer_decisions(session: Session, options: Value = None) -> None:
-    """Shows the balancer's last plans, if the master was told to remember them.
+    """Shows the balancer's last plans, if the master is configured to record them.
 
     get_balancer_decisions
     get_balancer_decisions LIMIT => 10
@@ -75,7 +75,7 @@ def get_balancer_decisions(session: Session, options: Value = None) -> None:
 
 
 def get_balancer_rejections(session: Session, options: Value = None) -> None:
-    """Shows why the balancer moved nothing, if the master was told to remember it.
+    """Shows why the balancer moved nothing, if the master is configured to record it.
 
     get_balancer_rejections
     get_balancer_rejections LIMIT => 10
@@ -88,7 +88,7 @@ def get_balancer_rejections(session: Session, options: Value = None) -> None:
 
 
 def zk_dump(session: Session) -> None:
-    """Shows what ZooKeeper knows of the cluster.
+    """Shows what ZooKeeper has stored about the cluster.
 
     zk_dump
     """
@@ -119,7 +119,7 @@ def _print_calls(session: Session, servers: Value, options: Value, *, large: boo
     check_keys(session.command, given, {*_WHERE, "LIMIT", "FILTER_BY_OP"})
     operator = to_text(given.get("FILTER_BY_OP", b"OR"), "FILTER_BY_OP")
     if operator not in ("AND", "OR"):
-        raise InvalidRequest(f"FILTER_BY_OP '{operator:.40}' is not known", hint="'AND' or 'OR'")
+        raise InvalidRequest(f"FILTER_BY_OP '{operator:.40}' is not valid", hint="'AND' or 'OR'")
     found = session.store.admin.slow_calls(
         chosen,
         large=large,

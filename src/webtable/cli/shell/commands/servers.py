@@ -37,7 +37,7 @@ def list_deadservers(session: Session) -> None:
 
 
 def list_unknownservers(session: Session) -> None:
-    """Lists servers that regions are said to be on, though nobody knows them.
+    """Lists servers that regions are assigned to, though the master does not know them.
 
     list_unknownservers
     """
@@ -134,7 +134,7 @@ def clear_compaction_queues(session: Session, server: Value, queues: Value = Non
     names = list(_QUEUES) if queues is None else _texts([queues])
     for name in names:
         if name not in _QUEUES:
-            raise InvalidRequest(f"queue '{name:.40}' is not known", hint="'long' or 'short'")
+            raise InvalidRequest(f"queue '{name:.40}' is not valid", hint="'long' or 'short'")
     chosen = [_QUEUES[name] for name in names]
     session.store.admin.clear_compaction_queues(to_text(server, "the server's name"), chosen)
 
@@ -147,14 +147,14 @@ def processlist(session: Session, *arguments: Value) -> None:
     processlist 'rpc', 'host187.example.com'
     processlist 'host187.example.com,16020'
     """
-    words = _texts(arguments)
+    texts = _texts(arguments)
     kind = "general"
-    if words and words[0] in _KINDS:
-        kind, *words = words
+    if texts and texts[0] in _KINDS:
+        kind, *texts = texts
     tasks = session.store.admin.tasks()
-    if words:
+    if texts:
         names = {each.server for each in tasks}
-        chosen = {name for name in names for word in words if _fits(name, word)}
+        chosen = {name for name in names for word in texts if _fits(name, word)}
         tasks = [each for each in tasks if each.server in chosen]
     tasks = [each for each in tasks if _is_of_kind(each, kind)]
     now = time.time()
@@ -169,14 +169,14 @@ def servers_named(session: Session, value: Value) -> list[str]:
     """Returns the servers that are alive of a name, or of several; a host alone means all there.
 
     Raises:
-        NotFound: there is none of such a name.
+        NotFound: no server has such a name.
     """
-    words = _texts([value])
+    texts = _texts([value])
     if not session.store.capabilities.cluster:
-        return words  # what is asked of them will be refused, with the reason
+        return texts  # the request will be rejected, with the reason
     live = [each.name for each in session.store.admin.servers()]
     found: list[str] = []
-    for word in words:
+    for word in texts:
         fitting = [name for name in live if _fits(name, word)]
         if not fitting:
             raise NotFound("server", word, live)

@@ -92,7 +92,7 @@ def list_table_snapshots(session: Session, tables: Value, regex: Value = b".*") 
 
 
 def delete_all_snapshot(session: Session, regex: Value) -> None:
-    """Removes all snapshots that match, after a question.
+    """Removes all snapshots that match, after confirmation.
 
     delete_all_snapshot 'webtable_.*'
     """
@@ -109,7 +109,7 @@ def delete_all_snapshot(session: Session, regex: Value) -> None:
 
 
 def delete_table_snapshots(session: Session, tables: Value, regex: Value = b".*") -> None:
-    """Removes all snapshots of the tables that match, after a question.
+    """Removes all snapshots of the tables that match, after confirmation.
 
     delete_table_snapshots 'web.*'
     """

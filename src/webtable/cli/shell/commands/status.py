@@ -1,7 +1,7 @@
 """The command `status`: the servers of a cluster as its master sees them, in five forms.
 
 The figures are written as HBase's Java classes write themselves, with their names and units. An
-embedded store is one server, of which less is known.
+embedded store is one server with fewer figures.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ def status(session: Session, form: Value = b"summary", kind: Value = b"both") ->
     """
     word = to_text(form, "the form")
     if word not in _FORMS:
-        raise InvalidRequest(f"status '{word:.40}' is not known", hint=", ".join(_FORMS))
+        raise InvalidRequest(f"status '{word:.40}' is not valid", hint=", ".join(_FORMS))
     part = to_text(kind, "the part").lower()
     if part not in _KINDS:
-        raise InvalidRequest(f"status of '{part:.40}' is not known", hint=", ".join(_KINDS))
+        raise InvalidRequest(f"status of '{part:.40}' is not valid", hint=", ".join(_KINDS))
     if word == "summary":
         _print_summary(session)
     elif not session.store.capabilities.cluster and word in ("simple", "detailed"):
@@ -239,7 +239,7 @@ def _server_figures(server: ServerLoad) -> str:
         "writeRequestsCount": total("writes"),
         "rootIndexSizeKB": total("root_index_kb"),
         "totalStaticIndexSizeKB": total("index_kb"),
-        # HBase adds up whole megabytes here, whatever the name says.
+        # HBase adds up whole megabytes here, whatever the name suggests.
         "totalStaticBloomSizeKB": sum(region.bloom_kb // 1024 for region in regions),
         "totalCompactingKVs": total("compacting_cells"),
         "currentCompactedKVs": total("compacted_cells"),
@@ -340,7 +340,7 @@ def _progress(done: int, whole: int) -> str:
 
 
 def _float32(value: float) -> str:
-    """Returns a number of four bytes with as few digits as tell it from its neighbours."""
+    """Returns a number of four bytes with as few digits as distinguish it from its neighbours."""
     (exact,) = struct.unpack("f", struct.pack("f", value))
     for digits in range(1, 10):
         short = float(f"{exact:.{digits}g}")

@@ -43,7 +43,7 @@ def normalize(session: Session, *options: Value) -> bool:
         regex=to_text(given["REGEX"], "REGEX") if "REGEX" in given else None,
         namespace=to_text(given["NAMESPACE"], "NAMESPACE") if "NAMESPACE" in given else None,
     )
-    return _shown(session, answer=has_run)
+    return _shown(session, state=has_run)
 
 
 def normalizer_switch(session: Session, on: Value) -> bool:
@@ -56,7 +56,7 @@ def normalizer_switch(session: Session, on: Value) -> bool:
 
 
 def normalizer_enabled(session: Session) -> bool:
-    """Says whether the master splits large regions and merges small ones by itself.
+    """Shows whether the master splits large regions and merges small ones by itself.
 
     normalizer_enabled
     """
@@ -73,7 +73,7 @@ def catalogjanitor_switch(session: Session, on: Value) -> bool:
 
 
 def catalogjanitor_enabled(session: Session) -> bool:
-    """Says whether the master removes what splits and merges leave.
+    """Shows whether the master removes what splits and merges leave.
 
     catalogjanitor_enabled
     """
@@ -98,7 +98,7 @@ def cleaner_chore_switch(session: Session, on: Value) -> bool:
 
 
 def cleaner_chore_enabled(session: Session) -> bool:
-    """Says whether the master removes old files and logs.
+    """Shows whether the master removes old files and logs.
 
     cleaner_chore_enabled
     """
@@ -125,7 +125,7 @@ def snapshot_cleanup_switch(session: Session, on: Value) -> bool:
 
 
 def snapshot_cleanup_enabled(session: Session) -> bool:
-    """Says whether the master removes snapshots whose time is up.
+    """Shows whether the master removes snapshots whose time is up.
 
     snapshot_cleanup_enabled
     """
@@ -142,7 +142,7 @@ def splitormerge_switch(session: Session, kind: Value, on: Value) -> bool:
 
 
 def splitormerge_enabled(session: Session, kind: Value) -> bool:
-    """Says whether regions can be split, or be merged.
+    """Shows whether regions can be split, or be merged.
 
     splitormerge_enabled 'SPLIT'
     splitormerge_enabled 'MERGE'
@@ -151,11 +151,11 @@ def splitormerge_enabled(session: Session, kind: Value) -> bool:
 
 
 def is_in_maintenance_mode(session: Session) -> bool:
-    """Says whether the master was started for repairs only.
+    """Shows whether the master was started for repairs only.
 
     is_in_maintenance_mode
     """
-    return _shown(session, answer=session.store.admin.is_in_maintenance())
+    return _shown(session, state=session.store.admin.is_in_maintenance())
 
 
 def hbck_chore_run(session: Session) -> bool:
@@ -175,7 +175,7 @@ def flush_master_store(session: Session) -> None:
 
 
 def stop_master(session: Session) -> None:
-    """Ends the master; one that stands by takes over, and the servers serve on.
+    """Stops the master; a backup master takes over, and the servers go on.
 
     stop_master
     """
@@ -188,21 +188,21 @@ def _split_or_merge(kind: Value) -> Switch:
         return "split"
     if word == "MERGE":
         return "merge"
-    raise InvalidRequest(f"switch '{word:.40}' is not known", hint="'SPLIT' or 'MERGE'")
+    raise InvalidRequest(f"switch '{word:.40}' is not valid", hint="'SPLIT' or 'MERGE'")
 
 
 def _switched(session: Session, switch: Switch, on: Value) -> bool:
     before = session.store.admin.switch(switch, on=to_bool(on, "the switch"))
-    return _shown(session, answer=before)
+    return _shown(session, state=before)
 
 
 def _is_on(session: Session, switch: Switch) -> bool:
-    return _shown(session, answer=session.store.admin.is_switched_on(switch))
+    return _shown(session, state=session.store.admin.is_switched_on(switch))
 
 
-def _shown(session: Session, *, answer: bool) -> bool:
-    session.out.row(inspect_value(answer))
-    return answer
+def _shown(session: Session, *, state: bool) -> bool:
+    session.out.row(inspect_value(state))
+    return state
 
 
 COMMANDS: dict[str, Command] = {

@@ -105,7 +105,7 @@ def disable(session: Session, table: Value) -> None:
 
 
 def drop_all(session: Session, regex: Value) -> None:
-    """Removes all tables that match, after a question; they must be disabled.
+    """Removes all tables that match, after confirmation; they must be disabled.
 
     drop_all 'test_.*'
     """
@@ -113,7 +113,7 @@ def drop_all(session: Session, regex: Value) -> None:
 
 
 def enable_all(session: Session, regex: Value) -> None:
-    """Puts all tables that match into service, after a question.
+    """Puts all tables that match into service, after confirmation.
 
     enable_all 'test_.*'
     """
@@ -121,7 +121,7 @@ def enable_all(session: Session, regex: Value) -> None:
 
 
 def disable_all(session: Session, regex: Value) -> None:
-    """Takes all tables that match out of service, after a question.
+    """Takes all tables that match out of service, after confirmation.
 
     disable_all 'test_.*'
     """
@@ -129,34 +129,34 @@ def disable_all(session: Session, regex: Value) -> None:
 
 
 def is_enabled(session: Session, table: Value) -> bool:
-    """Says whether a table is in service.
+    """Shows whether a table is in service.
 
     is_enabled 'webtable'
     """
-    answer = session.store.admin.is_enabled(to_text(table, "the table's name"))
-    session.out.row(inspect_value(answer))
-    return answer
+    state = session.store.admin.is_enabled(to_text(table, "the table's name"))
+    session.out.row(inspect_value(state))
+    return state
 
 
 def is_disabled(session: Session, table: Value) -> bool:
-    """Says whether a table is out of service.
+    """Shows whether a table is out of service.
 
     is_disabled 'webtable'
     """
-    answer = not session.store.admin.is_enabled(to_text(table, "the table's name"))
-    session.out.row(inspect_value(answer))
-    return answer
+    state = not session.store.admin.is_enabled(to_text(table, "the table's name"))
+    session.out.row(inspect_value(state))
+    return state
 
 
 def exists(session: Session, table: Value) -> bool:
-    """Says whether there is a table of a name.
+    """Shows whether a table exists.
 
     exists 'webtable'
     """
     name = to_text(table, "the table's name")
-    answer = name in session.store.tables()
-    session.out.row(f"Table {name} {'does exist' if answer else 'does not exist'}")
-    return answer
+    does_exist = name in session.store.tables()
+    session.out.row(f"Table {name} {'does exist' if does_exist else 'does not exist'}")
+    return does_exist
 
 
 def list_tables(session: Session, regex: Value = b".*") -> list[Value]:
@@ -200,7 +200,7 @@ def get_table(session: Session, table: Value) -> TableRef:
 def clone_table_schema(
     session: Session, table: Value, new_table: Value, preserve_splits: Value = True
 ) -> None:
-    """Makes an empty table with the schema of another, and its split keys unless told.
+    """Creates an empty table with the schema of another, and its split keys by default.
 
     clone_table_schema 'webtable', 'webtable_copy'
     clone_table_schema 'webtable', 'webtable_copy', false
@@ -225,7 +225,7 @@ def matching(regex: Value, names: list[str]) -> list[str]:
 
 
 def confirmed(session: Session, question: str) -> bool:
-    """Asks before something is done to many; only an answer with a y goes on."""
+    """Asks for confirmation of a change of many tables; returns True for a reply with a y."""
     session.out.line(f"\n{question} (y/n)?")
     session.out.flush()
     return "y" in session.ask("").lower()

@@ -14,7 +14,7 @@ __all__ = ["COMMANDS"]
 
 _NOT_SENT = {
     "ATTRIBUTES": "attributes are not sent here",
-    "VISIBILITY": "visibility labels are not known here",
+    "VISIBILITY": "visibility labels are not supported here",
 }
 
 
@@ -84,7 +84,7 @@ def deleteall(
 
 
 def incr(session: Session, table: Value, row: Value, column: Value, *rest: Value) -> None:
-    """Adds to a counter, 1 unless told otherwise, and shows its new value.
+    """Adds to a counter, by default 1, and shows its new value.
 
     incr 'counters', 'com.example', 'f:visits'
     incr 'counters', 'com.example', 'f:visits', 10
@@ -150,7 +150,7 @@ def _column(column: Value) -> bytes:
 
 
 def _tail(
-    command: str, rest: tuple[Value, ...], known: set[str]
+    command: str, rest: tuple[Value, ...], allowed: set[str]
 ) -> tuple[int | None, dict[str, Value]]:
     """Returns the number and the options that may end a command, in either's absence too."""
     number = rest[0] if rest and not isinstance(rest[0], dict) else None
@@ -161,9 +161,9 @@ def _tail(
     for key, reason in _NOT_SENT.items():
         if key in given:
             raise InvalidRequest(f"{command} cannot have {key}: {reason}", hint="leave it out")
-    if given and not known:
+    if given and not allowed:
         raise InvalidRequest(f"{command} has no options here", hint=f"see `help '{command}'`")
-    check_keys(command, given, known)
+    check_keys(command, given, allowed)
     return None if number is None else to_int(number, "the number after the column"), given
 
 

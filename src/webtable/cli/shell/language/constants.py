@@ -1,7 +1,7 @@
 """The constants of the language: the names of options, which need no quotes.
 
-They are those of HBase 2.6's shell. A constant stands for its own name, except for the few that
-stand for another one.
+They are those of HBase 2.6's shell. The value of a constant is its own name, except for the few
+whose value is another name.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ CONSTANTS |= {name: meant.encode() for name, meant in ALIASES.items()}
 CONSTANTS["FOREVER"] = FOREVER
 
 
-def suggestion(name: str, known: list[str]) -> str:
-    """Returns a hint with the known name that is nearest, or nothing."""
-    near = difflib.get_close_matches(name, known, n=1)
+def suggestion(name: str, names: list[str]) -> str:
+    """Returns a hint with the nearest name, or nothing."""
+    near = difflib.get_close_matches(name, names, n=1)
     return f"did you mean {near[0]}?" if near else ""

@@ -1,6 +1,6 @@
-"""The words of the shell's language: the part of Ruby that people type into HBase's shell.
+"""The tokens of the shell's language: the part of Ruby that people type into HBase's shell.
 
-A `Lexer` is fed line by line and says whether a command goes on: inside brackets or a string, and
+A `Lexer` reads line by line and reports whether a command goes on: inside brackets or a string, and
 after a comma or an operator. Strings become bytes here; names and numbers stay what they are.
 """
 
@@ -51,7 +51,7 @@ _CURLY = "‘’“”«»„"
 
 
 class Token(NamedTuple):
-    """One word: its kind, its value, where it begins, and whether a blank stands before it."""
+    """One token: its kind, its value, where it begins, and whether a blank is before it."""
 
     kind: Kind
     value: str | bytes | int | float
@@ -74,7 +74,7 @@ class Token(NamedTuple):
         return f"'{self.value}'"
 
     def is_sign(self, *signs: str) -> bool:
-        """Whether it is one of these signs."""
+        """Whether the token is one of these signs."""
         return self.kind == "sign" and self.value in signs
 
 
@@ -143,7 +143,7 @@ class Lexer:
             self._add("end", "\n", len(text), spaced=True)
 
     def finish(self) -> None:
-        """Says that no line follows.
+        """Ends the input.
 
         Raises:
             ShellSyntaxError: a string or a bracket is still open, or something must follow.
@@ -362,7 +362,8 @@ class Lexer:
             self.fail(f"'\\u{digits:.20}' is no character", self._line, self._at + 1)
 
     def _encode(self, text: str) -> bytes:
-        # Bytes of a file that are not UTF-8 come as lone surrogates and go as they came.
+        # Bytes of a file that are not UTF-8 are read as lone surrogates and written back as the
+        # same bytes.
         try:
             return text.encode("utf-8", "surrogateescape")
         except UnicodeEncodeError:

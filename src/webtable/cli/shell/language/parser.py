@@ -1,4 +1,4 @@
-"""Commands from words: calls, hashes with and without braces, arrays, assignments.
+"""Commands from tokens: calls, hashes with and without braces, arrays, assignments.
 
 The grammar, a part of Ruby's:
 
@@ -26,7 +26,7 @@ _RUBY_WORDS = {
 _NO_RUBY = "loops, blocks and classes of Ruby are not part of this shell; write Python instead"
 
 
-# Plain classes: dataclasses are made anew at every start, which takes longer than a short script.
+# Plain classes: dataclasses are created at every start, which takes longer than a short script.
 
 
 class Word:
@@ -99,7 +99,8 @@ def parse(lexer: Lexer) -> list[Node]:
     """Returns the commands that a lexer read; none when there were only comments.
 
     Raises:
-        ShellSyntaxError: they are not well formed; it says where and what was expected.
+        ShellSyntaxError: they are not well formed; the error has the position and what was
+        expected.
     """
     lexer.finish()
     try:
@@ -143,7 +144,7 @@ class _Parser:
     def _unexpected(self, what: str, hint: str = "") -> NoReturn:
         token = self._next
         if token.kind == "name" and token.value in _RUBY_WORDS:
-            self._fail(token, f"'{token.word}' is not known here", _NO_RUBY)
+            self._fail(token, f"'{token.word}' is not supported here", _NO_RUBY)
         self._fail(token, f"expected {what}, found {token.shown}", hint)
 
     # Rules
@@ -162,7 +163,7 @@ class _Parser:
     def _statement(self) -> Node:
         token = self._next
         if token.kind == "name" and token.value in _RUBY_WORDS:
-            self._fail(token, f"'{token.word}' is not known here", _NO_RUBY)
+            self._fail(token, f"'{token.word}' is not supported here", _NO_RUBY)
         if token.kind in ("name", "constant") and self._tokens[self._at + 1].is_sign("="):
             self._at += 2
             return Assign(token, self._statement())
@@ -319,7 +320,7 @@ class _Parser:
     def _hash(self) -> Node:
         token = self._take()
         if self._follows("|"):
-            self._fail(self._next, "'|' is not known here", _NO_RUBY)
+            self._fail(self._next, "'|' is not supported here", _NO_RUBY)
         pairs: list[tuple[Node, Node]] = []
         while not self._follows("}"):
             entry = self._entry()

@@ -1,7 +1,7 @@
 """The values of the language, how they are shown, and what an argument must be.
 
-A string is bytes; a hash has text as its keys. The functions that begin with `to_` take what a
-person wrote for what a command needs, and say what was expected when it does not fit.
+A string is bytes; a hash has text as its keys. The functions that begin with `to_` convert what a
+user wrote to what a command needs; their errors name what was expected.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def _inspect_bytes(value: bytes) -> str:
 
 
 def kind_of(value: Value) -> str:
-    """Returns what a value is, in the words of an error message."""
+    """Returns the kind of a value, for an error message."""
     if value is None:
         return "nil"
     names = {
@@ -165,13 +165,13 @@ def to_hash(value: Value, what: str) -> dict[str, Value]:
     return value
 
 
-def check_keys(command: str, options: dict[str, Value], known: Iterable[str]) -> None:
-    """Refuses options that a command does not have.
+def check_keys(command: str, options: dict[str, Value], allowed: Iterable[str]) -> None:
+    """Rejects options that a command does not have.
 
     Raises:
-        InvalidRequest: there is one; it names those that exist.
+        InvalidRequest: an option is unknown; the hint has the right names.
     """
-    names = sorted(known)
+    names = sorted(allowed)
     for key in options:
         if key not in names:
             hint = suggestion(key.upper(), names) or f"it has {', '.join(names)}"

@@ -1,7 +1,7 @@
 """The administration of a cluster: one object for each area, all of which call one master client.
 
 `HBaseAdmin` offers the methods of all areas, as `Admin` does; each method is one call of its area,
-where it can be read. An area gets the other areas that it needs when it is constructed:
+which is documented there. An area gets the other areas that it needs when it is constructed:
 
     MasterClient ── NamespaceAdmin ── TableAdmin ── RegionList ─┬─ RegionMaintenance ── RegionAdmin
          │                └──────────────┴── SnapshotAdmin      └─ ServerMaintenance

@@ -1,4 +1,4 @@
-"""The master's report on its cluster, as values: all that it tells, field by field."""
+"""The master's report on its cluster, as values, field by field."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _STATES = status_pb2.ServerTask.State
 def cluster_load(
     status: status_pb2.ClusterStatus, moving: tuple[RegionInTransition, ...]
 ) -> ClusterLoad:
-    """Returns what a report says; `moving` are the regions in transition, by the store's names."""
+    """Returns a report as a value; `moving` are the regions in transition, by the store's names."""
     master = str(ServerId.of(status.master)) if status.HasField("master") else None
     return ClusterLoad(
         version=status.hbase_version.version,
@@ -142,5 +142,5 @@ def _names(coprocessors: Iterable[status_pb2.Coprocessor]) -> tuple[str, ...]:
 
 
 def _signed(number: int) -> int:
-    """Returns a number that a message carries without its sign: -1 says that there is none."""
+    """Returns a number that a message has without its sign: -1 means that it is missing."""
     return number - (1 << 64) if number >= 1 << 63 else number

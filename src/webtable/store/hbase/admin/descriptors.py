@@ -1,6 +1,6 @@
 """Schemas as HBase writes them: attributes and settings of a table and its families, as text.
 
-What `Family` and `TableSchema` have no field for is kept in their `attributes`. HBase has two
+What `Family` and `TableSchema` have no field for is stored in their `attributes`. HBase has two
 kinds, attributes (`NEW_VERSION_BEHAVIOR`) and settings (`hbase.hstore.time.to.purge.deletes`); a
 name with a dot is a setting. What the server adds by itself, at its default, is left out.
 """
@@ -69,7 +69,7 @@ def schema_from_message(message: base_pb2.TableSchema, name: str) -> TableSchema
     """Returns the schema that the master describes.
 
     Raises:
-        InvalidRequest: it has values that this version does not know.
+        InvalidRequest: it has values that this version does not support.
     """
     rest = _texts(message)
     fields = {

@@ -22,7 +22,7 @@ from webtable.store.hbase.retry import Attempts, translate
 from webtable.store.hbase.wire.errors import RemoteError, RpcError
 from webtable.store.schema import check_table_name
 
-__all__ = ["MasterClient", "Procedure", "on_refusal", "wait_for"]
+__all__ = ["MasterClient", "Procedure", "on_rejection", "wait_for"]
 
 M = TypeVar("M", bound=Message)
 S = TypeVar("S")
@@ -40,7 +40,7 @@ LONGEST_POLL_SECONDS = 1.0
 class Procedure(NamedTuple):
     """A request to which the master responds with the number of a procedure.
 
-    `what` says what it does, for the error when its time is up: "creating table 't'".
+    `what` describes it, for the error when its time is up: "creating table 't'".
     """
 
     method: str
@@ -159,7 +159,7 @@ class MasterClient:
 
     def table_names(self) -> list[str]:
         """Returns the names of the tables that the store sees, sorted."""
-        return self.retry(lambda attempts: self.cluster.regions.known_tables(attempts.deadline))
+        return self.retry(lambda attempts: self.cluster.regions.table_names(attempts.deadline))
 
 
 def wait_for(is_done: Callable[[], bool], attempts: Attempts, what: str) -> None:
@@ -183,12 +183,12 @@ def wait_for(is_done: Callable[[], bool], attempts: Attempts, what: str) -> None
 
 
 @contextlib.contextmanager
-def on_refusal(
-    java_class: str, error: Callable[[RemoteError], WebTableError | None] = lambda refusal: None
+def on_rejection(
+    java_class: str, error: Callable[[RemoteError], WebTableError | None] = lambda rejection: None
 ) -> Iterator[None]:
-    """Turns one exception class of a server into an error that says more, or ignores it.
+    """Turns one exception class of a server into a more precise error, or ignores it.
 
-    `error` makes that error; None means that the cluster is already as the request wants it.
+    `error` returns that error; None means that the cluster has the requested state already.
     """
     try:
         yield
@@ -206,6 +206,6 @@ def _final(error: RemoteError, table: str, what: str) -> WebTableError:
     translated = translate(error, table)
     if isinstance(translated, RetryableError):
         return InvalidRequest(
-            f"{what} failed: {error.detail}", hint=f"HBase says {error.java_class}"
+            f"{what} failed: {error.detail}", hint=f"HBase raised {error.java_class}"
         )
     return translated

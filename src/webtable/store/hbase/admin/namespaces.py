@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from webtable.errors import AlreadyExists, InvalidRequest, NotFound
 from webtable.store.admin import check_namespace_name
 from webtable.store.cluster_values import Namespace
-from webtable.store.hbase.admin.master_client import MasterClient, Procedure, on_refusal
+from webtable.store.hbase.admin.master_client import MasterClient, Procedure, on_rejection
 from webtable.store.hbase.cluster.table_names import DEFAULT, SYSTEM
 from webtable.store.hbase.proto import base_pb2, master_pb2
 from webtable.store.hbase.retry import Attempts
@@ -37,7 +37,7 @@ class NamespaceAdmin:
         """Creates a namespace; see `Admin.create_namespace`."""
         self._master.check_writable()
         check_namespace_name(name)
-        with on_refusal("NamespaceExistException", lambda _: AlreadyExists("namespace", name)):
+        with on_rejection("NamespaceExistException", lambda _: AlreadyExists("namespace", name)):
             self._create(name, self._master.change_attempts(), properties)
 
     def namespace_properties(self, name: str) -> dict[str, str]:
@@ -45,7 +45,7 @@ class NamespaceAdmin:
         request = master_pb2.GetNamespaceDescriptorRequest(namespaceName=check_namespace_name(name))
         kind = master_pb2.GetNamespaceDescriptorResponse
         attempts = self._master.cluster.attempts()
-        with on_refusal("NamespaceNotFoundException", lambda _: self.not_found(name)):
+        with on_rejection("NamespaceNotFoundException", lambda _: self.not_found(name)):
             found = self._master.cluster.call_master(
                 "GetNamespaceDescriptor", request, kind, attempts
             )
@@ -61,7 +61,7 @@ class NamespaceAdmin:
         _fill_namespace(request.namespaceDescriptor, name, kept)
         kind = master_pb2.ModifyNamespaceResponse
         procedure = Procedure("ModifyNamespace", request, kind, f"altering namespace '{name}'")
-        with on_refusal("NamespaceNotFoundException", lambda _: self.not_found(name)):
+        with on_rejection("NamespaceNotFoundException", lambda _: self.not_found(name)):
             self._master.run(procedure, self._master.change_attempts())
 
     def not_found(self, name: str) -> NotFound:
@@ -84,7 +84,7 @@ class NamespaceAdmin:
         request = master_pb2.DeleteNamespaceRequest(namespaceName=name)
         kind = master_pb2.DeleteNamespaceResponse
         procedure = Procedure("DeleteNamespace", request, kind, f"dropping namespace '{name}'")
-        with on_refusal(
+        with on_rejection(
             "NamespaceNotFoundException", lambda _: NotFound("namespace", name, existing)
         ):
             self._master.run(procedure, self._master.change_attempts())
@@ -94,7 +94,9 @@ class NamespaceAdmin:
         namespace, _ = self._master.names.split(table)
         if namespace in self._names(attempts):
             return
-        with on_refusal("NamespaceExistException"):  # another client may have created it meanwhile
+        with on_rejection(
+            "NamespaceExistException"
+        ):  # another client may have created it meanwhile
             self._create(namespace, attempts)
 
     def _create(

@@ -1,7 +1,7 @@
 """The regions of tables as the meta table has them, also those that no server has just now.
 
 `meta` and `region_cache` find the server of a row key, quickly and for open regions only;
-administration looks at all of them, with their states.
+administration reads all of them, with their states.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _COMPACTIONS: dict[int, CompactionState] = {0: "NONE", 1: "MINOR", 2: "MAJOR", 3
 
 
 class ServerId(NamedTuple):
-    """A server as administration knows it: started again at its address, it is another one."""
+    """The name of a server in administration: started again at its address, it is another one."""
 
     host: str
     port: int
@@ -68,12 +68,12 @@ class RegionRow(NamedTuple):
 
     @property
     def encoded_name(self) -> str:
-        """The hash by which administration knows the region."""
+        """The hash that names the region in administration."""
         return self.name.rstrip(b".").rpartition(b".")[2].decode()
 
     @property
     def specifier(self) -> base_pb2.RegionSpecifier:
-        """The region as the master wants it named."""
+        """The region as requests to the master name it."""
         kind = base_pb2.RegionSpecifier.ENCODED_REGION_NAME
         return base_pb2.RegionSpecifier(type=kind, value=self.encoded_name.encode())
 
@@ -91,29 +91,29 @@ class RegionRow(NamedTuple):
         return Place(self.name, self.table, self.start, self.stop, self.region_id, address, code)
 
     def region(self, table: str, load: status_pb2.RegionLoad | None) -> Region:
-        """Returns the region as the public sees it, with its load where a server told it."""
-        known = load or status_pb2.RegionLoad()
+        """Returns the region as a public value, with its load where a server reported it."""
+        figures = load or status_pb2.RegionLoad()
         return Region(
             table=table,
             name=self.encoded_name,
             start=self.start,
             stop=self.stop,
             server=str(self.server) if self.server else None,
-            size_bytes=known.storefile_size_MB * MEGABYTE if load else None,
+            size_bytes=figures.storefile_size_MB * MEGABYTE if load else None,
             full_name=self.name,
             state=self.state,
-            memory_bytes=known.mem_store_size_MB * MEGABYTE if load else None,
-            store_files=known.storefiles if load else None,
-            reads=known.read_requests_count if load else None,
-            writes=known.write_requests_count if load else None,
-            locality=known.data_locality if load else None,
-            compaction=compaction_of(known),
-            last_major_compaction_ms=known.last_major_compaction_ts or None,
+            memory_bytes=figures.mem_store_size_MB * MEGABYTE if load else None,
+            store_files=figures.storefiles if load else None,
+            reads=figures.read_requests_count if load else None,
+            writes=figures.write_requests_count if load else None,
+            locality=figures.data_locality if load else None,
+            compaction=compaction_of(figures),
+            last_major_compaction_ms=figures.last_major_compaction_ts or None,
         )
 
 
 def compaction_of(load: status_pb2.RegionLoad) -> CompactionState | None:
-    """Returns what a region is compacting; None where its server does not say."""
+    """Returns what a region is compacting; None where its server does not report it."""
     return _COMPACTIONS[load.compaction_state] if load.HasField("compaction_state") else None
 
 

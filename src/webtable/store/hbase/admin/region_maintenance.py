@@ -76,7 +76,7 @@ class RegionMaintenance:
     def stats(self, table: str) -> TableStats:
         """Returns a table's sizes; HBase does not count its cells.
 
-        It knows sizes by region only, in whole megabytes, so a family's are known only where it is
+        HBase reports sizes by region only, in whole megabytes, so a family has one only where it is
         alone in its table.
         """
         names = [family.name for family in self._tables.describe_table(table).families]
@@ -112,7 +112,7 @@ class RegionMaintenance:
     def _loads(
         self, rows: Sequence[RegionRow], table: base_pb2.TableName | None
     ) -> dict[bytes, status_pb2.RegionLoad]:
-        """Returns what their servers say about regions just now, of those that respond."""
+        """Returns what their servers report about regions just now, of those that respond."""
         servers = sorted({row.server.address for row in rows if row.server is not None})
         wanted = {row.name for row in rows}
         found = self._master.in_parallel(lambda server: self._loads_on(server, table), servers)
@@ -123,7 +123,7 @@ class RegionMaintenance:
     ) -> dict[bytes, status_pb2.RegionLoad]:
         request = admin_pb2.GetRegionLoadRequest(table_name=table)
         kind = admin_pb2.GetRegionLoadResponse
-        for _ in range(2):  # a connection that broke while nobody used it is made again
+        for _ in range(2):  # a connection that broke while it was idle is made again
             try:
                 connection = self._master.cluster.connections.to(server, ADMIN, _LOAD_SECONDS)
                 response = connection.call("GetRegionLoad", request, kind, _LOAD_SECONDS)
@@ -162,7 +162,7 @@ class RegionMaintenance:
         chosen = self._family(table, family)
 
         def flush(place: Place) -> None:
-            # Of a single family no server says what is left in memory: one response has to do.
+            # No server reports what a single family has in memory: one response has to do.
             request = admin_pb2.FlushRegionRequest(family=chosen)
             kind = admin_pb2.FlushRegionResponse
             self._on_region(
@@ -194,7 +194,7 @@ class RegionMaintenance:
         wait_for(is_flushed, attempts, f"flushing table '{attempts.table}'")
 
     def _is_memory_empty(self, place: Place) -> bool:
-        # When it is no longer there, nothing is known, and the next call will find it.
+        # When the region is no longer there, its size is unknown, and the next call will find it.
         table = self._master.name_message(self._master.shown_name(place.table))
         load = self._loads_on(place.server, table).get(place.name)
         return load is not None and load.mem_store_size_MB == 0  # rounded up: 0 means empty
@@ -238,7 +238,7 @@ class RegionMaintenance:
         wait: bool,
     ) -> None:
         families = [] if family is None else [self._family(table, family)]
-        # A compaction keeps what scanners that are still open could ask for.
+        # A compaction keeps what scanners that are still open could read.
         self._master.cluster.finish_background()
 
         def work(place: Place) -> None:
@@ -263,7 +263,7 @@ class RegionMaintenance:
 
         def is_compacted() -> bool:
             # A compaction that runs already keeps a major one from starting. So: let it end,
-            # start ours, let that end, and believe it only when every old file is gone.
+            # start ours, let that end, and trust it only when every old file is removed.
             self._wait_until_idle(place, attempts)
             self._request(place, families, attempts, major=True)
             self._wait_until_idle(place, attempts)
@@ -298,15 +298,15 @@ class RegionMaintenance:
         return frozenset(response.store_file)
 
     def _family(self, table: str, family: str) -> bytes:
-        known = [each.name for each in self._tables.describe_table(table).families]
-        if family not in known:
-            raise FamilyNotFound(table, family, known)
+        families = [each.name for each in self._tables.describe_table(table).families]
+        if family not in families:
+            raise FamilyNotFound(table, family, families)
         return family.encode()
 
     # Regions that are split or merged meanwhile
 
     def each_region(self, rows: Sequence[RegionRow], work: Callable[[Place], None]) -> None:
-        """Does some work in regions, and in those that hold their rows when they are gone."""
+        """Does some work in regions, and in their successors when they were split or merged."""
 
         def one(row: RegionRow) -> list[RegionRow]:
             try:
@@ -326,12 +326,12 @@ class RegionMaintenance:
     def _located(self, region: RegionRow | Place) -> Place:
         """Returns where a region is now, as soon as some server has it."""
 
-        def ask(attempts: Attempts) -> Place:
+        def find(attempts: Attempts) -> Place:
             return self._master.cluster.regions.locate(
                 region.table, region.start, attempts.deadline
             )
 
-        place = self._master.retry(ask, self._master.shown_name(region.table))
+        place = self._master.retry(find, self._master.shown_name(region.table))
         if place.name != region.name:
             raise RegionGone(region.name)
         return place

@@ -16,7 +16,7 @@ from webtable.store.cluster_values import Region
 from webtable.store.hbase.admin.master_client import (
     MasterClient,
     Procedure,
-    on_refusal,
+    on_rejection,
     wait_for,
 )
 from webtable.store.hbase.admin.region_list import OPEN, RegionList, RegionRow, ServerId, gone
@@ -65,7 +65,7 @@ class RegionAdmin:
         while True:
             with (
                 _while_it_changes(),
-                on_refusal("UnknownRegionException", lambda _: gone(row.encoded_name)),
+                on_rejection("UnknownRegionException", lambda _: gone(row.encoded_name)),
             ):
                 self._master.call("MoveRegion", request, kind, attempts)
             arrived = self._arrived(row, attempts)
@@ -114,7 +114,7 @@ class RegionAdmin:
         rows = self._region_list.of_enabled_table(table)
         if at is not None:
             check_row_key(at)
-            (row,) = [each for each in rows if _holds(each, at)]
+            (row,) = [each for each in rows if _has_key(each, at)]
             self._split(row, at)
             return
 
@@ -125,9 +125,9 @@ class RegionAdmin:
                 return exc
             return None
 
-        refusals = self._master.in_parallel(split, rows)
-        if all(refusals):
-            raise refusals[0] or AssertionError
+        rejections = self._master.in_parallel(split, rows)
+        if all(rejections):
+            raise rejections[0] or AssertionError
 
     def split_region(self, region: str | Region, at: bytes | None = None) -> None:
         """Splits one region; see `Admin.split_region`."""
@@ -137,7 +137,7 @@ class RegionAdmin:
         self._split(self._region_list.find_open(region), at)
 
     def _split(self, row: RegionRow, at: bytes | None) -> None:
-        if at is not None and (at == row.start or not _holds(row, at)):
+        if at is not None and (at == row.start or not _has_key(row, at)):
             raise InvalidRequest(
                 f"split key {at!r:.80} is not inside region '{row.encoded_name}'"
                 f" from {row.start!r:.80} to {row.stop!r:.80}",
@@ -152,17 +152,17 @@ class RegionAdmin:
         what = f"splitting region '{row.encoded_name}' of table '{table}'"
         kind = master_pb2.SplitTableRegionResponse
 
-        def explain(refusal: RemoteError) -> NotSplittable:
+        def explain(rejection: RemoteError) -> NotSplittable:
             which = f"region '{row.encoded_name}' of table '{table}'"
-            if "bestSplit" in refusal.detail:
+            if "bestSplit" in rejection.detail:
                 hint = "name a row key; there is a middle once its files have several blocks"
                 return NotSplittable(f"{which} has no middle to split at", hint=hint)
-            return NotSplittable(f"{which} cannot be split: {refusal.detail}", hint=_SHARED)
+            return NotSplittable(f"{which} cannot be split: {rejection.detail}", hint=_SHARED)
 
         with (
             _while_it_changes(),
-            on_refusal("UnknownRegionException", lambda _: gone(row.encoded_name)),
-            on_refusal("DoNotRetryIOException", explain),
+            on_rejection("UnknownRegionException", lambda _: gone(row.encoded_name)),
+            on_rejection("DoNotRetryIOException", explain),
         ):
             self._master.run(
                 Procedure("SplitRegion", request, kind, what), self._master.change_attempts(table)
@@ -180,14 +180,14 @@ class RegionAdmin:
         kind = master_pb2.MergeTableRegionsResponse
         what = f"merging {len(rows)} regions of table '{table}'"
 
-        def explain(refusal: RemoteError) -> InvalidRequest:
-            return InvalidRequest(f"HBase refuses to merge them: {refusal.detail}", hint=_SHARED)
+        def explain(rejection: RemoteError) -> InvalidRequest:
+            return InvalidRequest(f"HBase rejects the merge: {rejection.detail}", hint=_SHARED)
 
         with (
             _while_it_changes(),
-            on_refusal("UnknownRegionException", lambda _: gone(rows[0].encoded_name)),
-            on_refusal("MergeRegionException", explain),
-            on_refusal("DoNotRetryIOException", explain),
+            on_rejection("UnknownRegionException", lambda _: gone(rows[0].encoded_name)),
+            on_rejection("MergeRegionException", explain),
+            on_rejection("DoNotRetryIOException", explain),
         ):
             self._master.run(
                 Procedure("MergeTableRegions", request, kind, what),
@@ -224,7 +224,7 @@ class RegionAdmin:
         kind = chores_pb2.TruncateRegionResponse
         with (
             _while_it_changes(),
-            on_refusal("UnknownRegionException", lambda _: gone(row.encoded_name)),
+            on_rejection("UnknownRegionException", lambda _: gone(row.encoded_name)),
         ):
             self._master.run(
                 Procedure("TruncateRegion", request, kind, what),
@@ -235,10 +235,10 @@ class RegionAdmin:
     def _change(
         self, row: RegionRow, method: str, request: Message, kind: type[Message], *, is_open: bool
     ) -> None:
-        """Asks for another state of a region, and waits until it has it."""
+        """Requests another state of a region, and waits until it has it."""
         attempts = self._master.change_attempts(self._master.shown_name(row.table))
         listed = row.region(attempts.table, None)
-        with on_refusal("UnknownRegionException", lambda _: gone(row.encoded_name)):
+        with on_rejection("UnknownRegionException", lambda _: gone(row.encoded_name)):
             try:
                 self._master.call(method, request, kind, attempts)
             except UsageError:
@@ -277,7 +277,7 @@ class NotSplittable(InvalidRequest):
 
 @contextlib.contextmanager
 def _while_it_changes() -> Iterator[None]:
-    """Tells refusals that pass by themselves from those for good; HBase's classes do not."""
+    """Separates temporary rejections from permanent ones; HBase's classes do not."""
     try:
         yield
     except UsageError as exc:
@@ -297,7 +297,7 @@ def _check_state(row: RegionRow, *, is_open: bool) -> None:
         raise InvalidRequest(f"region '{row.encoded_name}' {what}: it is {row.state}", hint=hint)
 
 
-def _holds(row: RegionRow, key: bytes) -> bool:
+def _has_key(row: RegionRow, key: bytes) -> bool:
     return row.start <= key and (not row.stop or key < row.stop)
 
 

@@ -99,7 +99,7 @@ class ServerMaintenance:
                 attempts.failed(exc)
                 if attempts.maybe_applied:
                     raise Timeout(
-                        "whether the master stops is not known", hint="see `report()`"
+                        "whether the master stops is unknown", hint="see `report()`"
                     ) from exc
 
     # At a server itself
@@ -109,7 +109,7 @@ class ServerMaintenance:
         self._master.check_writable()
         chosen = self._servers.live_server(server)
         attempts = self._master.change_attempts()
-        request = admin_pb2.StopServerRequest(reason="asked for by a client of WebTable")
+        request = admin_pb2.StopServerRequest(reason="requested by a client of WebTable")
         kind = admin_pb2.StopServerResponse
         try:
             self._servers.call(chosen, "StopServer", request, kind, attempts)
@@ -154,7 +154,7 @@ class ServerMaintenance:
         for name in names:
             if name not in queue_names:
                 raise InvalidRequest(
-                    f"queue {name!r:.60} is not known", hint=f"one of {', '.join(queue_names)}"
+                    f"queue {name!r:.60} is not valid", hint=f"one of {', '.join(queue_names)}"
                 )
         request = admin_pb2.ClearCompactionQueuesRequest(queue_name=names)
         kind = admin_pb2.ClearCompactionQueuesResponse

@@ -73,7 +73,7 @@ class ServerAdmin:
         ]
 
     def status(self, *options: status_pb2.Option) -> status_pb2.ClusterStatus:
-        """Returns the parts of the master's report that are asked for."""
+        """Returns the requested parts of the master's report."""
         request = master_pb2.GetClusterStatusRequest(options=options)
         kind = master_pb2.GetClusterStatusResponse
         return self._master.query("GetClusterStatus", request, kind).cluster_status
@@ -138,7 +138,7 @@ def names_as_list(names: Iterable[str]) -> list[str]:
     """Returns names as a list.
 
     Raises:
-        InvalidRequest: it is one name, which would pass for a list of its letters.
+        InvalidRequest: it is a single name, which would be used as a list of its letters.
     """
     if isinstance(names, str) or not isinstance(names, Iterable):
         raise InvalidRequest(f"{names!r:.80} is not a list of names", hint="give a list")

@@ -16,7 +16,7 @@ from webtable.store.cluster_values import Snapshot
 from webtable.store.hbase.admin.master_client import (
     MasterClient,
     Procedure,
-    on_refusal,
+    on_rejection,
     wait_for,
 )
 from webtable.store.hbase.admin.namespaces import NamespaceAdmin
@@ -94,14 +94,14 @@ class SnapshotAdmin:
         def exists(_: RemoteError) -> AlreadyExists | None:
             return None if attempts.maybe_applied else AlreadyExists("snapshot", name)
 
-        def busy(refusal: RemoteError) -> RegionBusy | None:
+        def busy(rejection: RemoteError) -> RegionBusy | None:
             if attempts.maybe_applied:
                 return None
-            return RegionBusy(f"{what} was refused: {refusal.detail}", hint="try again later")
+            return RegionBusy(f"{what} was rejected: {rejection.detail}", hint="try again later")
 
         with (
-            on_refusal("SnapshotExistsException", exists),
-            on_refusal("SnapshotCreationException", busy),
+            on_rejection("SnapshotExistsException", exists),
+            on_rejection("SnapshotCreationException", busy),
         ):
             kind = master_pb2.SnapshotResponse
             number = self._master.call("Snapshot", request, kind, attempts).proc_id
@@ -117,17 +117,17 @@ class SnapshotAdmin:
         kind = master_pb2.IsSnapshotDoneResponse
         attempts.is_patient = True
 
-        def failed(refusal: RemoteError) -> WebTableError:
-            return InvalidRequest(f"{what} failed: {refusal.detail}", hint="take it again")
+        def failed(rejection: RemoteError) -> WebTableError:
+            return InvalidRequest(f"{what} failed: {rejection.detail}", hint="take it again")
 
         def is_done() -> bool:
             return self._master.call("IsSnapshotDone", request, kind, attempts).done
 
-        # Another master may have taken over, which does not know of the snapshot.
+        # Another master may have taken over, which has no record of the snapshot.
         with (
-            on_refusal("HBaseSnapshotException", failed),
-            on_refusal("UnknownSnapshotException", failed),
-            on_refusal("SnapshotCreationException", failed),
+            on_rejection("HBaseSnapshotException", failed),
+            on_rejection("UnknownSnapshotException", failed),
+            on_rejection("SnapshotCreationException", failed),
         ):
             wait_for(is_done, attempts, what)
 
@@ -177,7 +177,7 @@ class SnapshotAdmin:
         def gone(_: RemoteError) -> NotFound | None:
             return None if attempts.maybe_applied else NotFound("snapshot", name)
 
-        with on_refusal("SnapshotDoesNotExistException", gone):
+        with on_rejection("SnapshotDoesNotExistException", gone):
             self._master.call("DeleteSnapshot", request, kind, attempts)
 
     def _restore(

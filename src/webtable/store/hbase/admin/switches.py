@@ -11,7 +11,7 @@ from webtable.errors import InvalidRequest, Timeout
 from webtable.store.admin import check_namespace_name
 from webtable.store.cluster_activity import Switch
 from webtable.store.cluster_values import Balanced
-from webtable.store.hbase.admin.master_client import MasterClient, on_refusal
+from webtable.store.hbase.admin.master_client import MasterClient, on_rejection
 from webtable.store.hbase.admin.namespaces import NamespaceAdmin
 from webtable.store.hbase.cluster.cluster import HBCK
 from webtable.store.hbase.proto import chores_pb2, master_pb2
@@ -156,7 +156,7 @@ class SwitchAdmin:
     def normalize(
         self, tables: Iterable[str] = (), *, regex: str | None = None, namespace: str | None = None
     ) -> bool:
-        """Asks for the normalizer; see `ClusterAdmin.normalize`."""
+        """Runs the normalizer; see `ClusterAdmin.normalize`."""
         self._master.check_writable()
         if isinstance(tables, str):
             raise InvalidRequest(f"tables {tables!r:.80} is not a list", hint="give a list")
@@ -171,7 +171,7 @@ class SwitchAdmin:
         space = namespace or only
         request = chores_pb2.NormalizeRequest(regex=regex, namespace=space)
         request.table_names.extend(self._master.name_message(table) for table in tables)
-        with on_refusal(
+        with on_rejection(
             "NamespaceNotFoundException", lambda _: self._namespaces.not_found(space or "")
         ):
             return self._normalize(request)
@@ -252,5 +252,5 @@ def _check_switch(switch: Switch) -> None:
     switches = get_args(Switch)
     if switch not in switches:
         raise InvalidRequest(
-            f"switch {switch!r:.60} is not known", hint=f"one of {', '.join(switches)}"
+            f"switch {switch!r:.60} is not valid", hint=f"one of {', '.join(switches)}"
         )

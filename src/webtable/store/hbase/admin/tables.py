@@ -9,7 +9,7 @@ from google.protobuf.message import Message
 
 from webtable.errors import TableNotFound, WebTableError
 from webtable.store.hbase.admin.descriptors import schema_from_message, schema_to_message
-from webtable.store.hbase.admin.master_client import MasterClient, Procedure, on_refusal
+from webtable.store.hbase.admin.master_client import MasterClient, Procedure, on_rejection
 from webtable.store.hbase.admin.namespaces import NamespaceAdmin
 from webtable.store.hbase.proto import base_pb2, master_pb2
 from webtable.store.hbase.retry import Attempts
@@ -29,7 +29,7 @@ class TableAdmin:
         """Creates a table, and its namespace where that is missing.
 
         Raises:
-            TableExists: there is one of that name.
+            TableExists: a table of that name exists.
             InvalidRequest: the cluster rejects the schema.
         """
         self._master.check_writable()
@@ -95,7 +95,7 @@ class TableAdmin:
         self._master.check_writable()
         request = master_pb2.DisableTableRequest(table_name=self._master.name_message(table))
         kind = master_pb2.DisableTableResponse
-        with on_refusal("TableNotEnabledException"):
+        with on_rejection("TableNotEnabledException"):
             self._on_table(
                 "DisableTable", request, kind, "disabling", self._master.change_attempts(table)
             )
@@ -105,7 +105,7 @@ class TableAdmin:
         self._master.check_writable()
         request = master_pb2.EnableTableRequest(table_name=self._master.name_message(table))
         kind = master_pb2.EnableTableResponse
-        with on_refusal("TableNotDisabledException"):
+        with on_rejection("TableNotDisabledException"):
             self._on_table(
                 "EnableTable", request, kind, "enabling", self._master.change_attempts(table)
             )

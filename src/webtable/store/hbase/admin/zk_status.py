@@ -1,4 +1,4 @@
-"""What ZooKeeper has about a cluster, for somebody who looks for a fault.
+"""What ZooKeeper has stored about a cluster, for the search for a fault.
 
 Clients need two nodes only, see `registry`. This module reads more of them, and sends the command
 `stat` to each server of the quorum, which responds where its configuration allows the command.

@@ -1,7 +1,7 @@
 """A cluster as a client sees it: its connections, its regions, its master, and calls to them.
 
-A call finds its server, is sent, and is sent again as `retry` says until its time is up. What
-leaves this class is an answer or an error of `webtable.errors`.
+A call finds its server, is sent, and is sent again as `retry` decides until its time is up. The
+result is a response or an error of `webtable.errors`.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from webtable.store.hbase.wire.errors import (
     RpcError,
     Server,
 )
-from webtable.store.hbase.wire.messages import answered_row, region_field, sized
+from webtable.store.hbase.wire.messages import region_field, response_row, sized
 from webtable.store.hbase.wire.tls import make_context
 from webtable.store.model import Row
 
@@ -73,8 +73,8 @@ class RegionCall(NamedTuple, Generic[M]):
         kind: what reads the response.
         after: where it is not None, region and request are the one action of a batch, and this
             is what follows it.
-        once: whether it carries a nonce: a server that may have done it already must be the one
-            that is asked again.
+        once: whether it carries a nonce: it must be sent again to the server that may have done
+            it already.
     """
 
     table: bytes
@@ -89,7 +89,7 @@ class RegionCall(NamedTuple, Generic[M]):
 
 
 class Connections:
-    """One connection for each server and service, made when it is first asked for."""
+    """One connection for each server and service, made at its first use."""
 
     def __init__(self, location: Location) -> None:
         self._location = location
@@ -102,8 +102,8 @@ class Connections:
         self._changing = threading.Lock()
         self._is_closed = False
 
-    def known(self, server: Server, service: str) -> Connection | None:
-        """Returns the connection that is open; None where there is none."""
+    def existing(self, server: Server, service: str) -> Connection | None:
+        """Returns the open connection; None where no connection is open."""
         connection = self._open.get((server, service))
         return connection if connection is not None and connection.is_open else None
 
@@ -111,27 +111,27 @@ class Connections:
         """Returns an open connection. To make one may take all of the time.
 
         Raises:
-            ConnectFailed: the server does not answer.
+            ConnectFailed: the server does not respond.
             StoreClosed: the store was closed.
         """
-        return self.known(server, service) or self._connect(server, service, timeout)
+        return self.existing(server, service) or self._connect(server, service, timeout)
 
     def _connect(self, server: Server, service: str, timeout: float) -> Connection:
-        asked_at = time.monotonic()
+        started_at = time.monotonic()
         key = (server, service)
         with self._changing:
             lock = self._connecting.setdefault(key, threading.Lock())
         with turn(lock, timeout, server):
             if self._is_closed:
                 raise StoreClosed(self._location.text)
-            connection = self.known(server, service)
+            connection = self.existing(server, service)
             if connection is not None:
                 return connection
             failed_at, failure = self._failures.get(server, (0.0, None))
-            if failure is not None and failed_at >= asked_at:
-                raise failure.again()  # who waited for the same attempt need not make its own
+            if failure is not None and failed_at >= started_at:
+                raise failure.again()  # this thread waited for the same attempt
             address = self._location.address_of(server)
-            limit = min(asked_at + timeout - time.monotonic(), CONNECT_SECONDS)
+            limit = min(started_at + timeout - time.monotonic(), CONNECT_SECONDS)
             try:
                 spins = self._location.spins
                 connection = Connection(
@@ -178,7 +178,7 @@ class Cluster:
         self.location = location
         self.names = Names(location.namespace)
         self.connections = Connections(location)
-        # Together they are unlike those of any other client; 0 would mean that there is none.
+        # Together they are unlike those of any other client; 0 would mean no nonce.
         self.nonce_group = secrets.randbits(63) | 1
         self._nonces = itertools.count(1)
         self.meta = MetaTable(self._call_meta)
@@ -188,7 +188,7 @@ class Cluster:
             if location.by_zookeeper
             else MastersRegistry(location, self._to_registry)
         )
-        self._asking = threading.Lock()
+        self._lookup_lock = threading.Lock()
         self._workers: set[threading.Thread] = set()
         self._attempt_seconds = attempt_seconds(location.timeout_seconds)
         self._meta_server: Server | None = None
@@ -196,7 +196,7 @@ class Cluster:
         self._looked_up: dict[str, Server] = {}
 
     def connect(self) -> None:
-        """Makes sure that the cluster answers.
+        """Makes sure that the cluster responds.
 
         Raises:
             ServerUnavailable: it does not.
@@ -223,7 +223,7 @@ class Cluster:
         return Attempts(seconds, table, self._is_down, started)
 
     def nonce(self) -> int:
-        """Returns a number by which a server knows a call that is sent again."""
+        """Returns a number by which a server recognises a call that is sent again."""
         return next(self._nonces)
 
     def call_region(
@@ -232,8 +232,8 @@ class Cluster:
         """Calls the server that has a row, wherever it may go meanwhile.
 
         Args:
-            read: makes of the answer, which a server gave, what is returned. It raises an
-                `RpcError` where there is one inside, or the answer is not one to this call.
+            read: converts the response of a server to the result. It raises an `RpcError` where
+                the response contains one, or does not belong to this call.
 
         Raises:
             WebTableError: it could not be done.
@@ -248,9 +248,9 @@ class Cluster:
                     raise forgotten(call.row, attempts.table)
                 connection = self.connections.to(place.server, call.service, deadline.attempt())
                 request = _addressed(call, place)
-                timeout = deadline.attempt()  # to connect may have taken most of it
-                answer = connection.call(call.method, request, call.kind, timeout, call.cells)
-                result = read(answer, place.server)
+                timeout = deadline.attempt()  # connecting may have used most of it
+                response = connection.call(call.method, request, call.kind, timeout, call.cells)
+                result = read(response, place.server)
                 attempts.succeeded(call.method, place.server)
                 return result
             except RpcError as exc:
@@ -268,8 +268,8 @@ class Cluster:
             WebTableError: it could not be done.
         """
         full = self.names.full(table)
-        place = self.regions.known(full, row)
-        connection = None if place is None else self.connections.known(place.server, CLIENT)
+        place = self.regions.cached(full, row)
+        connection = None if place is None else self.connections.existing(place.server, CLIENT)
         if place is None or connection is None:
             attempts = self.attempts(table)
         else:
@@ -285,19 +285,19 @@ class Cluster:
                 self.recover(place, exc, attempts)
         call = RegionCall(full, row, "Get", sized(b"\x12", message), AsBytes)
 
-        def read(answer: RpcResponse[AsBytes], _: Server) -> Row | None:
-            return answered_row(answer.message, answer.frame, answer.block_at)
+        def read(response: RpcResponse[AsBytes], _: Server) -> Row | None:
+            return response_row(response.message, response.frame, response.block_at)
 
         return self.call_region(call, read, attempts)
 
     def recover(self, place: Place | None, error: RpcError, attempts: Attempts) -> Remedy:
-        """Does what the failure of a call to a region asks for, and waits where it says so.
+        """Does what the failure of a call to a region needs, and waits where that is needed.
 
         Raises:
             WebTableError: there is no remedy, or no time left for it.
         """
         if place is not None and error.server is None:
-            error.server = place.server  # who reads an answer does not know whose it is
+            error.server = place.server  # the reader of a response does not know its server
         remedy = attempts.failed(error, on_the_way=place is None)
         if remedy is Remedy.RELOCATE and place is not None:
             self.regions.failed(place, error, attempts.deadline)
@@ -312,7 +312,7 @@ class Cluster:
         *,
         service: str = MASTER,
     ) -> M:
-        """Calls the master that is in charge, whoever that is by then.
+        """Calls the active master, which may have changed.
 
         Raises:
             WebTableError: it could not be done.
@@ -342,7 +342,7 @@ class Cluster:
         master = self._master
         try:
             if master is None:
-                with turn(self._asking, deadline.attempt(), None):
+                with turn(self._lookup_lock, deadline.attempt(), None):
                     master = self._master or self._look_up(
                         "the active master", self._registry.active_master, deadline
                     )
@@ -386,7 +386,7 @@ class Cluster:
         server = self._meta_server
         try:
             if server is None:
-                with turn(self._asking, deadline.attempt(), None):
+                with turn(self._lookup_lock, deadline.attempt(), None):
                     server = self._meta_server or self._look_up(
                         "the server of the meta table", self._registry.meta_server, deadline
                     )
@@ -398,16 +398,16 @@ class Cluster:
                 self._meta_server = None
             raise
 
-    def _look_up(self, what: str, ask: Callable[[float], Server], deadline: Deadline) -> Server:
-        """Asks the registry for a server. The second time the one before does not serve."""
-        server = ask(deadline.attempt())
+    def _look_up(self, what: str, read: Callable[[float], Server], deadline: Deadline) -> Server:
+        """Reads a server from the registry. The second time the one before does not serve."""
+        server = read(deadline.attempt())
         before = self._looked_up.get(what)
         self._looked_up[what] = server
         registry = "ZooKeeper" if self.location.by_zookeeper else "the masters"
         if before is None:
-            _log.debug("asked %s: %s is %s", registry, what, server)
+            _log.debug("looked up at %s: %s is %s", registry, what, server)
         else:
-            _log.info("asked %s again: %s is %s; it was %s", registry, what, server, before)
+            _log.info("looked up again at %s: %s is %s; it was %s", registry, what, server, before)
         return server
 
     def _to_registry(self, server: Server, timeout: float) -> Connection:
@@ -424,14 +424,14 @@ class Cluster:
 
 @contextmanager
 def turn(lock: threading.Lock, timeout: float, server: Server | None) -> Iterator[None]:
-    """Waits for a lock, for who wants the same answer from somewhere slow, but not for ever.
+    """Waits for the lock of a slow lookup, which other threads need too, but not for ever.
 
     Raises:
         CallTimedOut: it did not come free in time.
     """
     if not lock.acquire(timeout=max(timeout, 0)):
         where = server or "the registry"
-        raise CallTimedOut(f"{where} did not answer within {timeout:.1f} s", server)
+        raise CallTimedOut(f"{where} did not respond within {timeout:.1f} s", server)
     try:
         yield
     finally:

@@ -30,10 +30,10 @@ _COLUMNS = (b"regioninfo", b"server", b"serverstartcode")
 
 
 class Place(NamedTuple):
-    """A region and the server that has it, as the meta table said at some time.
+    """A region and the server that has it, as the meta table had it at some time.
 
-    `stop` is empty in a table's last region. `is_hint` says that not the meta table named the
-    server but another one, which had the region before.
+    `stop` is empty in a table's last region. `is_hint` means that the server was
+    named by another server, which had the region before, and not by the meta table.
     """
 
     name: bytes
@@ -62,12 +62,12 @@ class Place(NamedTuple):
 
     @property
     def encoded_name(self) -> bytes:
-        """The hash by which administration knows the region."""
+        """The hash that names the region in administration."""
         return self.name.rstrip(b".").rpartition(b".")[2]
 
 
 class CallMeta(Protocol):
-    """Calls the server that has the meta table; returns its answer, and which one it is."""
+    """Calls the server that has the meta table; returns its response, and the server."""
 
     def __call__(
         self, method: str, request: Message, kind: type[M], deadline: Deadline
@@ -75,21 +75,21 @@ class CallMeta(Protocol):
 
 
 class MetaTable:
-    """The questions that a client asks the meta table. Each call may raise `RpcError`."""
+    """The queries of the meta table. Each call may raise `RpcError`."""
 
     def __init__(self, call: CallMeta) -> None:
         self._call = call
 
     def region_of(self, table: bytes, row: bytes, deadline: Deadline) -> Place | None:
-        """Returns the region that holds a row key; None when none is there for the moment."""
+        """Returns the region that has a row key; None while no region has it."""
         for place in self._backwards(table, b"%b,%b,:" % (table, row), deadline):
             return place if place.holds(row) else None
         return None
 
     def region_before(self, table: bytes, row: bytes, deadline: Deadline) -> Place | None:
-        """Returns the region that holds the keys just before a row key, the last for b"".
+        """Returns the region that has the keys just before a row key, the last for b"".
 
-        None when none is there for the moment.
+        None while no region has them.
         """
         bound = b"%b,%b," % (table, row) if row else b"%b ,," % table
         for place in self._backwards(table, bound, deadline):
@@ -111,9 +111,9 @@ class MetaTable:
         request.region.value = META_REGION
         request.get.row = table
         request.get.column.add(family=b"table", qualifier=[b"state"])
-        answer, server = self._call("Get", request, client_pb2.GetResponse, deadline)
-        count = answer.message.result.associated_cell_count
-        for row in _cut_rows(answer, [count], server):
+        response, server = self._call("Get", request, client_pb2.GetResponse, deadline)
+        count = response.message.result.associated_cell_count
+        for row in _cut_rows(response, [count], server):
             state = row.value(b"table:state")
             if state:
                 try:
@@ -128,7 +128,7 @@ class MetaTable:
         return [row.key for row in self._rows(scan, _PAGE_ROWS, 0, deadline)]
 
     def rows(self, scan: client_pb2.Scan, deadline: Deadline) -> Iterator[Row]:
-        """Yields the rows that a scan of the meta table finds, whatever they say."""
+        """Yields the rows that a scan of the meta table finds, whatever they contain."""
         return self._rows(scan, _PAGE_ROWS, 0, deadline)
 
     def _backwards(self, table: bytes, bound: bytes, deadline: Deadline) -> Iterator[Place]:
@@ -165,15 +165,15 @@ class MetaTable:
         while True:
             request.number_of_rows = page_rows - len(rows)
             request.client_handles_partials = request.client_handles_heartbeats = True
-            answer, server = self._call("Scan", request, client_pb2.ScanResponse, deadline)
-            response = answer.message
-            rows += _cut_rows(answer, response.cells_per_result, server)
-            is_over = response.HasField("more_results") and not response.more_results
-            if is_over or not response.more_results_in_region or len(rows) >= page_rows:
+            response, server = self._call("Scan", request, client_pb2.ScanResponse, deadline)
+            message = response.message
+            rows += _cut_rows(response, message.cells_per_result, server)
+            is_over = message.HasField("more_results") and not message.more_results
+            if is_over or not message.more_results_in_region or len(rows) >= page_rows:
                 return rows
             # It searched for as long as it may without a word, and would go on.
             sequence = request.next_call_seq + 1 if request.HasField("scanner_id") else 0
-            request = client_pb2.ScanRequest(scanner_id=response.scanner_id, next_call_seq=sequence)
+            request = client_pb2.ScanRequest(scanner_id=message.scanner_id, next_call_seq=sequence)
 
 
 def unreadable_row(row: Row) -> NotHBase:
@@ -181,9 +181,9 @@ def unreadable_row(row: Row) -> NotHBase:
     return NotHBase(f"row {row.key!r:.200} of the meta table is unreadable", None)
 
 
-def _cut_rows(answer: RpcResponse[M], counts: Sequence[int], server: Server) -> list[Row]:
+def _cut_rows(response: RpcResponse[M], counts: Sequence[int], server: Server) -> list[Row]:
     try:
-        return cut_rows(answer.frame, answer.block_at, counts)
+        return cut_rows(response.frame, response.block_at, counts)
     except ValueError as exc:
         raise NotHBase(f"unreadable cells: {exc}", server) from exc
 

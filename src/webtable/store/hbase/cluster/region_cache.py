@@ -1,7 +1,7 @@
 """Which server has which row: a cache of the meta table, table by table.
 
-A cached place may be out of date at any time: a server says so, or no longer answers, and the
-place is dropped here and looked up again.
+A cached place may be out of date at any time: a server reports it, or no longer responds, and
+the place is dropped here and looked up again.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _DISABLED = (base_pb2.TableState.DISABLED, base_pb2.TableState.DISABLING)
 
 
 class _Places:
-    """The known places of one table, by start key. Never changed, only replaced."""
+    """The cached places of one table, by start key. Never changed, only replaced."""
 
     __slots__ = ("places", "starts")
 
@@ -68,40 +68,40 @@ class RegionCache:
         self._tables: dict[bytes, _Places] = {}
         self._changing = threading.Lock()
 
-    def known(self, table: bytes, row: bytes) -> Place | None:
-        """Returns the region that held a row key when last looked; None where that is unknown."""
-        known = self._tables.get(table)
-        return known.find(row) if known is not None else None
+    def cached(self, table: bytes, row: bytes) -> Place | None:
+        """Returns the region that had a row key at the last lookup; None where that is unknown."""
+        places = self._tables.get(table)
+        return places.find(row) if places is not None else None
 
     def locate(self, table: bytes, row: bytes, deadline: Deadline) -> Place:
-        """Returns the region that holds a row key; b"" asks for the first one.
+        """Returns the region that has a row key; b"" means the first one.
 
         Raises:
             TableNotFound: there is no such table.
             TableDisabled: the table is disabled.
             RpcError: it cannot be found out now.
         """
-        place = self.known(table, row)
+        place = self.cached(table, row)
         if place is not None:
             return place
         if table not in self._tables:
-            # Most tables are used at more than one place, so the first look takes in many.
-            known = _Places(list(self._meta.regions(table, deadline, _FIRST_LOOKUP_REGIONS)))
+            # Most tables are used in more than one region, so the first lookup reads many.
+            places = _Places(list(self._meta.regions(table, deadline, _FIRST_LOOKUP_REGIONS)))
             with self._changing:
-                self._tables[table] = known
-            place = known.find(row)
+                self._tables[table] = places
+            place = places.find(row)
             if place is not None:
                 return place
         return self._found(table, self._meta.region_of(table, row, deadline), deadline)
 
     def locate_before(self, table: bytes, row: bytes, deadline: Deadline) -> Place:
-        """Returns the region that holds the keys just before a row key; the last one for b"".
+        """Returns the region that has the keys just before a row key; the last one for b"".
 
         Raises:
             As `locate`.
         """
-        known = self._tables.get(table)
-        place = known.find_before(row) if known is not None else None
+        places = self._tables.get(table)
+        place = places.find_before(row) if places is not None else None
         if place is not None:
             return place
         return self._found(table, self._meta.region_before(table, row, deadline), deadline)
@@ -133,11 +133,11 @@ class RegionCache:
         shown = self._names.shown(table) or table.decode()
         if state is None:
             self.forget(table)
-            raise TableNotFound(shown, self.known_tables(deadline))
+            raise TableNotFound(shown, self.table_names(deadline))
         if state in _DISABLED:
             raise TableDisabled(shown)
 
-    def known_tables(self, deadline: Deadline) -> list[str]:
+    def table_names(self, deadline: Deadline) -> list[str]:
         """Returns the names of the tables that the store sees."""
         names = map(self._names.shown, self._meta.tables(deadline))
         return sorted(name for name in names if name is not None)
@@ -146,11 +146,11 @@ class RegionCache:
         """Takes note that a region was not where it was thought to be.
 
         Raises:
-            TableNotFound, TableDisabled: because the table is gone, or disabled.
+            TableNotFound, TableDisabled: the table was dropped, or is disabled.
         """
         moved = _moved(error, place)
         # One hint is followed, not a second: of a region that was merged or split away, two servers
-        # may say for minutes that the other one has it. The meta table knows.
+        # may report for minutes that the other one has it. The meta table is right.
         if moved is not None and moved.process != place.process and not place.is_hint:
             if self._keep(moved._replace(is_hint=True), instead_of=place):
                 _log.info(
@@ -160,22 +160,22 @@ class RegionCache:
             return
         is_news = False
         with self._changing:
-            known = self._tables.get(place.table)
-            if known is not None:
-                rest = [each for each in known.places if each.name != place.name]
-                is_news = len(rest) < len(known.places)
+            places = self._tables.get(place.table)
+            if places is not None:
+                rest = [each for each in places.places if each.name != place.name]
+                is_news = len(rest) < len(places.places)
                 self._tables[place.table] = _Places(rest)
         if is_news:  # the first thread that met it
             _log.info(
                 "region %s is looked up again: it was on server %s", _shown(place), place.server
             )
         if isinstance(error, RemoteError) and error.java_class == "NotServingRegionException":
-            # The one error that also says "disabled" and "dropped".
+            # The one error that also means "disabled" and "dropped".
             with contextlib.suppress(RpcError):
                 self.check_table(place.table, deadline)
 
     def forget(self, table: bytes) -> None:
-        """Drops what is known about a table."""
+        """Drops the cached regions of a table."""
         with self._changing:
             self._tables.pop(table, None)
 
@@ -189,27 +189,27 @@ class RegionCache:
     def _keep(self, place: Place, *, instead_of: Place | None = None) -> bool:
         """Stores a place; returns whether `instead_of` was stored until now."""
         with self._changing:
-            known = self._tables.get(place.table) or _Places([])
-            self._tables[place.table] = known.with_place(place)
-        return instead_of in known.places
+            places = self._tables.get(place.table) or _Places([])
+            self._tables[place.table] = places.with_place(place)
+        return instead_of in places.places
 
 
 def _shown(place: Place) -> str:
-    """Returns the name of a region as a text; it holds a row key, which may be any bytes."""
+    """Returns the name of a region as a text; it contains a row key, which may be any bytes."""
     return place.name.decode("utf-8", "backslashreplace")
 
 
 def _under_way() -> RemoteError:
-    """Returns the error for a region that is nowhere for the moment, as a server would say it."""
+    """Returns the error for a region that no server has for the moment, as from a server."""
     return RemoteError("NotServingRegionException", "a region is being moved or split", None)
 
 
 def _moved(error: RpcError, place: Place) -> Place | None:
     if not isinstance(error, RemoteError) or error.java_class != "RegionMovedException":
         return None
-    said = _MOVED.search(error.detail)
-    if said is not None:
-        return place._replace(server=Server(said[1], int(said[2])), start_code=int(said[3] or 0))
+    moved = _MOVED.search(error.detail)
+    if moved is not None:
+        return place._replace(server=Server(moved[1], int(moved[2])), start_code=int(moved[3] or 0))
     if error.moved_to is not None:
         return place._replace(server=error.moved_to, start_code=0)
     return None

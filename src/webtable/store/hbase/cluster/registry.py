@@ -1,7 +1,7 @@
 """The way in: where the cluster's meta table and its active master are.
 
-Two registries answer that: ZooKeeper, in which HBase writes it down, and the masters themselves,
-which every region server can stand in for once one of them has answered.
+Two registries have that: ZooKeeper, in which HBase stores it, and the masters themselves, which
+every region server can replace once one of them has responded.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ __all__ = ["MastersRegistry", "Registry", "RegistryUnavailable", "ZooKeeperRegis
 M = TypeVar("M", bound=Message)
 T = TypeVar("T")
 LOOKUP_SECONDS = 10.0
-"""A registry answers at once or is not well; waiting longer would only hide it."""
+"""A registry responds at once or has a fault; waiting longer would only hide it."""
 
 SHORTEST_SECONDS = 0.05
 _MOST_SHOWN = 5
@@ -44,11 +44,11 @@ _MEANING = {
 
 
 class RegistryUnavailable(RpcError):
-    """None of the servers that a location names gives an answer."""
+    """None of the servers that a location names responds."""
 
 
 class Registry(Protocol):
-    """What both registries can say."""
+    """What both registries offer."""
 
     def meta_server(self, timeout: float) -> Server:
         """Returns the server that has the meta table.
@@ -66,13 +66,13 @@ class Registry(Protocol):
 
 
 class ZooKeeperRegistry:
-    """Reads what HBase keeps in ZooKeeper. Connects for each question: they are rare."""
+    """Reads what HBase stores in ZooKeeper. Connects for each query: they are rare."""
 
     def __init__(self, location: Location) -> None:
         self._servers = location.servers
         self._parent = location.parent
         self._text = ",".join(map(str, location.servers))
-        self._silent: set[Server] = set()  # those that did not answer when last asked
+        self._silent: set[Server] = set()  # those that did not respond to the last request
 
     def meta_server(self, timeout: float) -> Server:
         """Returns the server that has the meta table."""
@@ -87,7 +87,7 @@ class ZooKeeperRegistry:
         """Returns the names of the nodes under one of HBase's; none where it is not there."""
         path = f"{self._parent}/{node}".rstrip("/")
         try:
-            return self._ask(timeout, lambda session: session.children(path))
+            return self._query(timeout, lambda session: session.children(path))
         except NoNode:
             return []
 
@@ -98,7 +98,7 @@ class ZooKeeperRegistry:
             ConnectFailed: there is no such node.
             RpcError: it cannot be found out now.
         """
-        stored = self._ask(timeout, lambda session: self._stored(session, node))
+        stored = self._query(timeout, lambda session: self._stored(session, node))
         try:
             # 0xff | u32 length | the writer's name | "PBUF" | message
             size = int.from_bytes(stored[1:5], "big") if stored[:1] == b"\xff" else -5
@@ -126,29 +126,29 @@ class ZooKeeperRegistry:
         message = f"ZooKeeper at {self._text} has no '{path}': {reason}"
         raise ConnectFailed(message, self._servers[0])
 
-    def _ask(self, timeout: float, question: Callable[[ZooKeeperSession], T]) -> T:
-        """Puts a question to the servers, one after the other, until one of them answers."""
+    def _query(self, timeout: float, query: Callable[[ZooKeeperSession], T]) -> T:
+        """Sends a query to the servers, one after the other, until one of them responds."""
         if timeout <= 0:
-            raise CallTimedOut(f"no time was left to ask ZooKeeper at {self._text}", None)
+            raise CallTimedOut(f"no time was left to query ZooKeeper at {self._text}", None)
         reasons: list[str] = []
         for server, seconds in _in_turn(self._servers, min(timeout, LOOKUP_SECONDS)):
             try:
                 with ZooKeeperSession(server, seconds) as session:
-                    result = question(session)
+                    result = query(session)
                 self._silent.discard(server)
                 return result
             except OSError as exc:
                 if server not in self._silent:
-                    _log.warning("ZooKeeper server %s does not answer: %.300s", server, exc)
+                    _log.warning("ZooKeeper server %s does not respond: %.300s", server, exc)
                 self._silent.add(server)
                 reasons.append(f"{server}: {exc}")
         raise RegistryUnavailable(
-            f"no ZooKeeper answers at {self._text} ({'; '.join(reasons)})", self._servers[0]
+            f"no ZooKeeper responds at {self._text} ({'; '.join(reasons)})", self._servers[0]
         )
 
 
 class MastersRegistry:
-    """Asks the masters, or region servers that one of them named, over RPC.
+    """Queries the masters, or region servers that one of them named, over RPC.
 
     `connect` opens a connection to a server's ClientMetaService.
     """
@@ -156,16 +156,16 @@ class MastersRegistry:
     def __init__(self, location: Location, connect: Callable[[Server, float], Connection]) -> None:
         self._servers = location.servers
         self._more: tuple[Server, ...] = ()
-        self._answered = location.servers[0]
+        self._last_server = location.servers[0]
         self._connect = connect
 
     def meta_server(self, timeout: float) -> Server:
         """Returns the server that has the meta table."""
         request = registry_pb2.GetMetaRegionLocationsRequest()
-        answer = self._ask(
+        response = self._query(
             "GetMetaRegionLocations", request, registry_pb2.GetMetaRegionLocationsResponse, timeout
         )
-        for place in answer.meta_locations:
+        for place in response.meta_locations:
             if place.region_info.replica_id == 0 and place.HasField("server_name"):
                 return _server(place.server_name)
         raise ConnectFailed("the masters do not know where the meta table is", self._servers[0])
@@ -173,34 +173,34 @@ class MastersRegistry:
     def active_master(self, timeout: float) -> Server:
         """Returns the master that is in charge."""
         request = registry_pb2.GetActiveMasterRequest()
-        answer = self._ask(
+        response = self._query(
             "GetActiveMaster", request, registry_pb2.GetActiveMasterResponse, timeout
         )
-        if not answer.HasField("server_name"):
+        if not response.HasField("server_name"):
             raise ConnectFailed("there is no active master", self._servers[0])
-        return _server(answer.server_name)
+        return _server(response.server_name)
 
-    def _ask(self, method: str, request: Message, kind: type[M], timeout: float) -> M:
+    def _query(self, method: str, request: Message, kind: type[M], timeout: float) -> M:
         reasons: list[RpcError] = []
-        servers = sorted((*self._servers, *self._more), key=lambda each: each != self._answered)
+        servers = sorted((*self._servers, *self._more), key=lambda each: each != self._last_server)
         for server, seconds in _in_turn(servers, min(timeout, LOOKUP_SECONDS)):
             end = monotonic() + seconds
             try:
                 connection = self._connect(server, seconds)
-                answer = connection.call(method, request, kind, end - monotonic()).message
+                response = connection.call(method, request, kind, end - monotonic()).message
             except RpcError as exc:
                 reasons.append(exc)
             else:
-                self._answered = server
-                with contextlib.suppress(RpcError):  # it is not what was asked for
+                self._last_server = server
+                with contextlib.suppress(RpcError):  # this is an extra, which may fail
                     self._learn(connection, end - monotonic())
-                return answer
+                return response
         for reason in reasons:
             if not isinstance(reason, ConnectFailed | ConnectionLost | CallTimedOut):
                 raise reason
         names = ", ".join(map(str, self._servers))
         raise RegistryUnavailable(
-            f"no master answers at {names} ({reasons[0]})", self._servers[0]
+            f"no master responds at {names} ({reasons[0]})", self._servers[0]
         ) from reasons[0]
 
     def _learn(self, connection: Connection, timeout: float) -> None:
@@ -208,8 +208,8 @@ class MastersRegistry:
             return
         request = registry_pb2.GetBootstrapNodesRequest()
         kind = registry_pb2.GetBootstrapNodesResponse
-        answer = connection.call("GetBootstrapNodes", request, kind, timeout)
-        self._more = tuple(map(_server, answer.message.server_name))
+        response = connection.call("GetBootstrapNodes", request, kind, timeout)
+        self._more = tuple(map(_server, response.message.server_name))
 
 
 def _in_turn(servers: Sequence[Server], timeout: float) -> Iterator[tuple[Server, float]]:

@@ -24,7 +24,7 @@ class Names:
         return self._namespace
 
     def full(self, table: str) -> bytes:
-        """Returns the name as it stands in the meta table: `t`, or `namespace:t`.
+        """Returns the name as it is in the meta table: `t`, or `namespace:t`.
 
         Raises:
             InvalidRequest: it names another namespace than the store's.

@@ -26,7 +26,7 @@ class BulkWriter(Writer):
         self._table = table
         self._durability = durability
         self._under_way: tuple[Multi, int, float] | None = None
-        self._failure: WebTableError | None = None  # not told yet
+        self._failure: WebTableError | None = None  # not raised yet
 
     def send(self, mutations: Sequence[Mutation], first: int) -> None:
         """Begins a bulk and waits for the one before it; see `Writer.send`."""
@@ -37,18 +37,18 @@ class BulkWriter(Writer):
         try:
             multi.begin()
         except WebTableError:
-            raise  # of every entry; what was sent before is told by `finish`
+            raise  # of every entry; `finish` raises the errors of what was sent before
         except BaseException:
             self._failure = joined(self._failure, multi.interrupted(first))
             raise
         before, self._under_way = self._under_way, (multi, first, monotonic())
         self._wait_for(before)
-        self._tell()
+        self._raise_failure()
 
     def finish(self) -> None:
         """Waits for everything that was sent; see `Writer.finish`."""
         self._wait()
-        self._tell()
+        self._raise_failure()
 
     def _wait(self) -> None:
         last, self._under_way = self._under_way, None
@@ -69,7 +69,7 @@ class BulkWriter(Writer):
             self._failure = joined(self._failure, multi.interrupted(first))
             raise
 
-    def _tell(self) -> None:
+    def _raise_failure(self) -> None:
         failure, self._failure = self._failure, None
         if failure is not None:
             raise failure

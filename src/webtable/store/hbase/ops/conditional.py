@@ -4,8 +4,8 @@ HBase takes any number of conditional steps in one `Multi`, each an action of it
 condition of its own. A server makes the steps of a call one after the other, each with a write of
 its log; so several calls are under way at a time, and their log writes go together.
 
-Only what may safely be looked at again afterwards goes this way: checks that are `unique`, of puts
-and deletes. The rest, and every step whose answer is missing, is made by a call of its own.
+Only what may safely be read again afterwards goes this way: checks that are `unique`, of puts
+and deletes. The rest, and every step whose response is missing, is made by a call of its own.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ MOST_STEPS = 100
 MOST_BYTES = 1 << 20
 
 Single = Callable[[Conditional, bool], CheckResult]
-"""Makes one step by a call of its own; told whether an earlier call may have made it."""
+"""Makes one step by a call of its own; the flag is whether an earlier call may have made it."""
 
 
 class ConditionalSteps:
@@ -124,16 +124,16 @@ class _StepsCall:
         lost: set[int],
         timeout: float,
     ) -> None:
-        """Waits for the answer; notes of which steps it is not known whether they were made."""
+        """Waits for the response; notes the steps that may or may not have been made."""
         if self._call is None:
             return
         assert self._server is not None
         try:
-            answer = self._call.wait(AsBytes, timeout)
+            received = self._call.wait(AsBytes, timeout)
             try:
-                response = client_pb2.MultiResponse.FromString(answer.message)
+                response = client_pb2.MultiResponse.FromString(received.message)
             except DecodeError as exc:
-                message = f"unreadable answer: {exc}"
+                message = f"unreadable response: {exc}"
                 raise NotHBase(message, self._server, maybe_applied=True) from exc
         except RpcError as exc:
             if not is_untouched(exc):
@@ -141,7 +141,7 @@ class _StepsCall:
             return
         results = response.regionActionResult
         if len(results) != len(self.indexes):
-            lost.update(self.indexes)  # an answer to something else
+            lost.update(self.indexes)  # the response to another call
             return
         for index, result in zip(self.indexes, results, strict=True):
             error = _error_of(result, self._server)
@@ -168,7 +168,7 @@ def _cut(
                 action += sized(b"\x1a", b"\x08%b%b" % (varint(number), sized(b"\x12", content)))
                 size += cells
         except WebTableError:
-            del call.cells[before:]  # told when the step is made by itself
+            del call.cells[before:]  # raised when the step is made by itself
             continue
         action += sized(b"\x22", condition_bytes(step.row, step.check))
         call.indexes.append(index)

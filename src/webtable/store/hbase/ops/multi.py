@@ -3,7 +3,7 @@
 What fails is tried again by itself, entry by entry. Mutations of one row keep their order: where a
 row appears more than once, a server gets its groups one after the other.
 
-For one put that a server does not take it refuses all of the region's that came with it. Those
+If a server rejects one put, it rejects all mutations of that region in the same call. Those
 are sent once more, each as an action of its own: as many calls as before, and only the one fails.
 """
 
@@ -92,7 +92,7 @@ class _Group:
         """Whether these are all of its entries, those of each region."""
         if entries is None or len(entries) != len(self.members):
             return False
-        # A server answers in the order of the rows.
+        # A server responds in the order of the rows.
         pairs = zip(entries, self.members, strict=True)
         return all(sorted(done) == sorted(indexes) for done, (_, indexes, _) in pairs)
 
@@ -120,7 +120,7 @@ class Multi:
         self._unsent: list[int] = []
         self._nonces: dict[int, int] = {}
         self._lost: dict[int, Place] = {}  # where a try may have taken effect
-        self._refused: set[int] = set()  # for good, and perhaps for what came with it
+        self._rejected: set[int] = set()  # for good, perhaps because of other entries of the call
         self._alone: set[int] = set()  # to be sent as actions of their own
         self._are_reads = bool(entries) and isinstance(entries[0], Get)
         self._have_nonces = any(map(has_nonce, entries))
@@ -141,7 +141,7 @@ class Multi:
         self.finish()
 
     def begin(self) -> None:
-        """Sends the entries, waiting for answers only where too many are missing.
+        """Sends the entries, waiting for responses only where too many are missing.
 
         Raises:
             WebTableError: for a reason that holds for every entry.
@@ -149,7 +149,7 @@ class Multi:
         self._send_entries(list(range(len(self._entries))))
 
     def finish(self) -> None:
-        """Waits for the answers, and sends again what has to be.
+        """Waits for the responses, and sends again what has to be.
 
         Raises:
             WebTableError: for a reason that holds for every entry.
@@ -166,7 +166,7 @@ class Multi:
         self._attempts.deadline.at += seconds
 
     def interrupted(self, first: int) -> BatchError:
-        """Returns the error for mutations that nobody waits for any more."""
+        """Returns the error for mutations that no caller waits for any more."""
         count = len(self._entries)
         what = f"mutations of table '{self._shown}' were interrupted"
         error = RetryableError(what, hint="see which of them were made, and send the others again")
@@ -217,9 +217,9 @@ class Multi:
         may increments, whose order does not matter. What is of another kind waits, as a server
         goes on to it also where what came before has failed; and so does what is sent alone.
 
-        Increments and appends never go in one call with puts: a server of HBase 2.6.4 that refuses
-        one of the puts may answer the increments after it with memory that it has given back,
-        which ends it (docs/explain/hbase-differences.md).
+        Increments and appends never go in one call with puts: a server of HBase 2.6.4 that rejects
+        one of the puts may respond to the increments after it with memory that it has freed,
+        which crashes it (docs/explain/hbase-differences.md).
         """
         now, later = [], []
         is_mixed, first = self._is_mixed, has_nonce(self._entries[pending[0]])
@@ -263,11 +263,11 @@ class Multi:
                 if lost is not None and index in self._nonces and lost.process != place.process:
                     self.outcomes[index] = forgotten(row, self._shown)
                     continue
-            known = by_region.get(place.name)
-            if known is None:
+            members = by_region.get(place.name)
+            if members is None:
                 by_region[place.name] = (place, [index])
             else:
-                known[1].append(index)
+                members[1].append(index)
         by_server: dict[Server, list[tuple[Place, list[int]]]] = {}
         for placed in by_region.values():
             by_server.setdefault(placed[0].server, []).append(placed)
@@ -364,16 +364,16 @@ class Multi:
         server = group.members[0][0].server
         try:
             began = time.monotonic()
-            answer = group.call.wait(AsBytes, self._attempts.deadline.attempt())
+            response = group.call.wait(AsBytes, self._attempts.deadline.attempt())
             waited = time.monotonic() - began
             if waited > SLOW_SECONDS:
                 log_slow("Multi", self._shown, server, waited)
-            if not self._have_nonces and group.is_done(done_entries(answer.message)):
+            if not self._have_nonces and group.is_done(done_entries(response.message)):
                 return
             try:
-                rows, failures = self._read(answer, group)
+                rows, failures = self._read(response, group)
             except (DecodeError, ValueError) as exc:
-                raise NotHBase(f"unreadable answer: {exc}", server, maybe_applied=True) from exc
+                raise NotHBase(f"unreadable response: {exc}", server, maybe_applied=True) from exc
             for index, row in rows.items():
                 self.outcomes[index] = row
             self._failures.extend(failures)
@@ -382,36 +382,36 @@ class Multi:
             self._failures.extend((index, place, exc) for index, place in group.indexes())
 
     def _read(
-        self, answer: RpcResponse[AsBytes], group: _Group
+        self, response: RpcResponse[AsBytes], group: _Group
     ) -> tuple[dict[int, Row | None], list[tuple[int, Place | None, RpcError]]]:
         """Returns what became of a group: results and failures, one or the other of each entry.
 
         Raises:
-            DecodeError: the answer is unreadable.
-            ValueError: it is the answer to something else.
+            DecodeError: the response is unreadable.
+            ValueError: it is the response to another call.
             NotHBase: its cells are unreadable.
         """
-        results = client_pb2.MultiResponse.FromString(answer.message).regionActionResult
+        results = client_pb2.MultiResponse.FromString(response.message).regionActionResult
         rows: dict[int, Row | None] = {}
         failures: list[tuple[int, Place | None, RpcError]] = []
-        at = answer.block_at
+        at = response.block_at
         for result, (place, indexes, _) in zip(results, group.members, strict=True):
             if result.HasField("exception"):
                 error = inner_error(result.exception, place.server)
                 failures.extend((index, place, error) for index in indexes)
-                self._refused.update(indexes if len(indexes) > 1 else ())
+                self._rejected.update(indexes if len(indexes) > 1 else ())
                 continue
-            answered = sorted(each.index for each in result.resultOrException)
-            if answered != sorted(indexes):
-                raise ValueError(f"{len(answered)} results for {len(indexes)} entries, or others")
+            done = sorted(each.index for each in result.resultOrException)
+            if done != sorted(indexes):
+                raise ValueError(f"{len(done)} results for {len(indexes)} entries, or others")
             for each in result.resultOrException:
                 if each.HasField("exception"):
                     error = inner_error(each.exception, place.server)
                     failures.append((each.index, place, error))
-                    if len(indexes) > 1 and self._is_refused_with_others(each.index, error):
-                        self._refused.add(each.index)
+                    if len(indexes) > 1 and self._is_rejected_with_others(each.index, error):
+                        self._rejected.add(each.index)
                     continue
-                row, at = result_row(each.result, answer.frame, at)
+                row, at = result_row(each.result, response.frame, at)
                 if has_nonce(self._entries[each.index]):
                     if each.index in self._lost:
                         # The value that a server gives for a resend may be gone, or an older one.
@@ -422,7 +422,7 @@ class Multi:
         return rows, failures
 
     def _try_again(self) -> list[int]:
-        """Does what the failures ask for, and returns the entries to send again."""
+        """Does what the failures need, and returns the entries to send again."""
         again: list[tuple[int, RpcError]] = []
         alone: list[int] = []
         worst: RpcError | None = None
@@ -432,7 +432,7 @@ class Multi:
             if place is not None and not is_untouched(error):
                 self._lost[index] = place
             is_alone = index in self._alone or not isinstance(error, RemoteError)
-            if remedy is Remedy.FAIL and index in self._refused and not is_alone:
+            if remedy is Remedy.FAIL and index in self._rejected and not is_alone:
                 alone.append(index)
                 continue
             if remedy is Remedy.FAIL:
@@ -443,7 +443,7 @@ class Multi:
                 worst = error
             if remedy is Remedy.RELOCATE and place is not None:
                 moved[place.name] = (place, error)
-        self._refused.clear()
+        self._rejected.clear()
         self._alone.update(alone)
         if worst is None:
             return alone
@@ -457,8 +457,9 @@ class Multi:
             return alone
         return alone + [index for index, _ in again]
 
-    def _is_refused_with_others(self, index: int, error: RemoteError) -> bool:
-        # Puts and deletes of a region are made together; only unknown families are told of each.
+    def _is_rejected_with_others(self, index: int, error: RemoteError) -> bool:
+        # Puts and deletes of a region are made together; only unknown families are reported for
+        # each.
         together = isinstance(self._entries[index], Put | Delete)
         return together and error.java_class != "NoSuchColumnFamilyException"
 

@@ -1,12 +1,12 @@
 """A scan over many regions: several of them are read at a time, without a thread for it.
 
-The range is cut at the borders of the regions as they are known when the scan comes there, and
+The range is cut at the borders of the regions as they are cached when the scan comes there, and
 each piece is read by a `RangeScanner` of its own. The pieces are ranges of keys, so it does not
-matter that regions move, split and merge meanwhile. The servers work, and their answers come in,
+matter that regions move, split and merge meanwhile. The servers work, and their responses come in,
 while this client hands out rows or waits for others.
 
-How much is ahead of the caller is bounded, and grows only with what the caller has read: who
-stops after the first rows has cost no more than one scanner.
+How much is ahead of the caller is bounded, and grows only with what the caller has read: a
+caller that stops after the first rows has used no more than one scanner.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ MOST_SCANNERS = 4
 """How many regions are read at a time."""
 
 MOST_AHEAD = 4
-"""How many answers are kept of regions whose turn has not come, besides one under way of each."""
+"""How many responses of later regions are buffered, besides one under way of each."""
 
 MOST_SCANS = 40
 """How many of several scans wait for their first rows at a time.
 
-A server lets ten calls wait for each of its threads, and refuses more: then it takes pauses to get
-them all through.
+A server lets ten calls wait for each of its threads, and rejects more: then the calls
+need pauses.
 """
 
 ONE_BY_ONE_ROWS = 10_000
@@ -53,7 +53,7 @@ def scan_rows(job: ScanJob) -> Iterator[Row]:
 
 
 def scans_rows(jobs: Sequence[ScanJob]) -> list[Iterator[Row]]:
-    """Returns what `scan_rows` does for each, after asking for the first rows of all of them."""
+    """Returns what `scan_rows` does for each, after requests for the first rows of all."""
     scans = [_ParallelScan(job) for job in jobs]
     started = [scan.run() for scan in scans]
     try:
@@ -90,7 +90,7 @@ class _Pieces:
         """Returns the next piece, after waiting for its region where that is on its way.
 
         Raises:
-            WebTableError: the table is gone, or the region cannot be found.
+            WebTableError: the table was dropped, or the region cannot be found.
         """
         attempts = self._cluster.attempts(self._shown)
         while True:
@@ -137,16 +137,16 @@ class _ParallelScan:
             self._scanners.append(RangeScanner(job, start, stop, wanted=self._left))
 
     def begin(self) -> None:
-        """Asks for the first rows, without waiting for them."""
+        """Requests the first rows, without waiting for them."""
         if not self._scanners:
             piece = self._pieces.try_to_take()
             if piece is None:
                 return  # `run` meets the same trouble, and deals with it
             self._open(*piece)
-        self._scanners[0].ask()
+        self._scanners[0].send_request()
 
     def run(self) -> Generator[Row, None, None]:
-        """Yields one row that is none, when the scan has begun, and then its rows."""
+        """Yields an empty row when the scan has begun, and then its rows."""
         next_rows = self._next_in_order if self._job.scan.ordered else self._next_of_any
         try:
             rows = next_rows()
@@ -157,7 +157,7 @@ class _ParallelScan:
                     rows.cut(self._left)
                 self._left -= len(rows)
                 while few := rows.take():
-                    # Handed out they are let go: the next cells are read into their memory.
+                    # Returned rows are released: the next cells are read into their memory.
                     few.reverse()
                     while few:
                         yield few.pop()
@@ -171,7 +171,7 @@ class _ParallelScan:
                 self._open(*self._pieces.take())
             first = self._scanners[0]
             rows = first.next_rows()
-            first.ask()
+            first.send_request()
             if first.is_over:
                 self._scanners.popleft()
                 if first.is_last:
@@ -182,7 +182,7 @@ class _ParallelScan:
         return None
 
     def _look_ahead(self) -> None:
-        """Asks more regions, and takes in what has come from those whose turn is later."""
+        """Sends requests to more regions, and reads the responses of later ones."""
         self._open_more()
         room = MOST_AHEAD
         for scanner in itertools.islice(self._scanners, 1, None):
@@ -194,9 +194,9 @@ class _ParallelScan:
         while self._scanners or not self._pieces.are_over:
             if not self._scanners:
                 self._open(*self._pieces.take())
-            chosen = self._first_answered()
+            chosen = self._first_ready()
             rows = chosen.next_rows()
-            chosen.ask()
+            chosen.send_request()
             self._scanners.remove(chosen)
             if not chosen.is_over:
                 self._scanners.append(chosen)  # at the end: the others come first
@@ -205,11 +205,11 @@ class _ParallelScan:
                 return rows
         return None
 
-    def _first_answered(self) -> RangeScanner:
+    def _first_ready(self) -> RangeScanner:
         for scanner in self._scanners:
-            if not scanner.is_answered and scanner.connection is not None:
+            if not scanner.has_response and scanner.connection is not None:
                 scanner.connection.take_in()
-            if scanner.is_answered:
+            if scanner.has_response:
                 return scanner
         return self._scanners[0]
 
@@ -227,7 +227,7 @@ class _ParallelScan:
             scanner.expect_many()
         self._has_begun = True
         self._scanners.append(scanner)
-        scanner.ask()
+        scanner.send_request()
 
     def _end_early(self) -> None:
         self._pieces.take_all()
@@ -237,10 +237,10 @@ class _ParallelScan:
         """Lets go of what is open on the servers."""
         ends = [scanner.give_up() for scanner in self._scanners]
         self._scanners.clear()
-        known = [end for end in ends if end is not None]
-        if known:
+        open_scanners = [end for end in ends if end is not None]
+        if open_scanners:
             # Not here: this may run in any thread at any point, as part of collecting garbage.
-            self._job.cluster.in_background(lambda: _run_all(known))
+            self._job.cluster.in_background(lambda: _run_all(open_scanners))
 
 
 def _run_all(ends: list[Callable[[], None]]) -> None:

@@ -1,4 +1,4 @@
-"""Whole rows from the answers of a scanner, which may bring a row in parts."""
+"""Whole rows from the responses of a scanner, which may bring a row in parts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ScanResult: TypeAlias = RpcResponse[client_pb2.ScanResponse]
 
 
 class Batch:
-    """Rows in order, most of which are made when they are taken."""
+    """Rows in order, most of which are made when they are read."""
 
     def __init__(self, *pieces: Rows | list[Row]) -> None:
         self._left = sum(map(len, pieces))
@@ -38,7 +38,7 @@ class Batch:
         self._left = min(self._left, length)
 
     def take(self) -> list[Row]:
-        """Returns the next few rows; none where all were taken."""
+        """Returns the next few rows; an empty list at the end."""
         if not self._left:
             return []
         piece = self._pieces[-1]
@@ -63,29 +63,29 @@ class Stitching:
         """Forgets what came of a row that is not whole, for it will come again."""
         self._part = None
 
-    def rows(self, answer: ScanResult, *, is_region_over: bool) -> Batch:
-        """Returns the whole rows of an answer, the first joined to what came of it before.
+    def rows(self, response: ScanResult, *, is_region_over: bool) -> Batch:
+        """Returns the whole rows of a response, the first joined to its part from before.
 
         Raises:
-            ValueError: the answer does not make sense.
+            ValueError: the response is inconsistent.
         """
-        response = answer.message
-        rows = Rows(answer.frame, answer.block_at, response.cells_per_result)
-        noted = len(response.partial_flag_per_result)
-        if len(rows) != noted:  # before a list is made of them: each has a byte on the wire
+        message = response.message
+        rows = Rows(response.frame, response.block_at, message.cells_per_result)
+        noted = len(message.partial_flag_per_result)
+        if len(rows) != noted:  # before they are made into a list: each has a byte on the wire
             raise ValueError(f"{len(rows)} rows, {noted} notes about them")
-        flags = list(response.partial_flag_per_result)
-        if self._part is None and True not in flags and not response.results:
+        flags = list(message.partial_flag_per_result)
+        if self._part is None and True not in flags and not message.results:
             return Batch(rows)
-        if len(rows) < 3 or True in flags[:-1] or response.results:
+        if len(rows) < 3 or True in flags[:-1] or message.results:
             listed = list(zip(rows.take(len(rows)), flags, strict=True))
             listed += [
                 (Row(result.cell[0].row, message_cells(result.cell)), result.partial)
-                for result in response.results
+                for result in message.results
                 if result.cell
             ]
             return Batch(self._join(listed, is_region_over))
-        # The usual answer has parts at its ends only.
+        # The usual response has parts at its ends only.
         head = self._join([(row, False) for row in rows.take(1)], False)
         tail = self._join([(rows.take_last(), flags[-1])], is_region_over)
         return Batch(head, rows, tail)

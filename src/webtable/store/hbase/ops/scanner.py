@@ -2,7 +2,7 @@
 
 A server-side scanner can vanish at any time: its region moves or is split, its server dies, its
 lease ends while the caller pauses. Then a new one is opened after the last whole row that was
-taken in, so that no row is missed or repeated. Of a row that came in part only, the part is
+read, so that no row is missed or repeated. Of a row that came in part only, the part is
 thrown away and the row read again, so that a row is always one consistent view.
 """
 
@@ -28,10 +28,10 @@ from webtable.store.scan import Scan
 __all__ = ["FEW_ROWS", "MAX_RESULT_BYTES", "RangeScanner", "ScanJob"]
 
 MAX_RESULT_BYTES = 2 << 20
-"""What a server puts into one answer at most, of one row too: the rest comes with the next."""
+"""What a server puts into one response at most, of one row too; the rest is in the next."""
 
 FEW_ROWS = 500
-"""A scan that asks for no more is served by random reads throughout."""
+"""A scan of no more rows is served by random reads throughout."""
 
 CLOSING_SECONDS = 30.0
 _ALL_ROWS = 2**31 - 1
@@ -49,16 +49,17 @@ class ScanJob(NamedTuple):
 
 
 class RangeScanner:
-    """Reads the rows of one range, answer by answer. For one thread at a time.
+    """Reads the rows of one range, response by response. For one thread at a time.
 
     `_from` is where to open next: the first row key, itself wanted only if `_is_inclusive`; in a
     reverse scan the key to go down from, itself never wanted, b"" meaning from the end. `_stock`
-    has the answers that came ahead of their time; they stay as they are until then, for rows take
+    has the responses that came early; they are not decoded until they are used, because rows take
     more memory.
 
     Attributes:
         is_over: whether all rows have been handed out.
-        is_last: whether the server has said that the whole scan is over, as a filter can want it.
+        is_last: whether the server has reported that the whole scan is over, as a filter can
+            decide.
     """
 
     def __init__(self, job: ScanJob, start: bytes, stop: bytes, *, wanted: int = -1) -> None:
@@ -79,8 +80,8 @@ class RangeScanner:
         if 0 <= wanted <= FEW_ROWS:
             self._message.readType = client_pb2.Scan.PREAD
         # HBase 2.6.4 loses rows and cells in a reverse scanner that is open while its region is
-        # flushed (docs/explain/hbase-differences.md). So there a scanner gives one answer, and the
-        # next one goes on after the last whole row. A filter may count, and needs its scanner.
+        # flushed (docs/explain/hbase-differences.md). So there a scanner gives one response, and
+        # the next one goes on after the last whole row. A filter may count, and needs its scanner.
         self._is_brief = scan.reverse and scan.filter is None
         self._stays_open = not self._is_brief
 
@@ -104,39 +105,39 @@ class RangeScanner:
         if self._message.readType == client_pb2.Scan.DEFAULT:
             self._message.readType = client_pb2.Scan.STREAM
 
-    def ask(self) -> None:
+    def send_request(self) -> None:
         """Sends for the next rows, if that is not done already. Does not wait, and does not fail.
 
-        What fails is met again, and dealt with, when the rows are wanted.
+        A failure is handled when the rows are needed.
         """
-        if self._call is None and self._error is None and not self._is_asked_out():
+        if self._call is None and self._error is None and not self._has_all():
             with contextlib.suppress(WebTableError):
                 try:
                     self._send(self._cluster.attempts(self._shown))
                 except RpcError as exc:
                     self._error = exc
 
-    def _is_asked_out(self) -> bool:
+    def _has_all(self) -> bool:
         return self.is_over or bool(self._stock and _is_region_over(self._stock[-1].message))
 
     @property
-    def is_answered(self) -> bool:
+    def has_response(self) -> bool:
         """Whether there is something to take without waiting."""
         return bool(self._stock) or (self._call is not None and self._call.is_settled)
 
     def stock_up(self, most: int) -> int:
-        """Keeps answers that have come, up to a number, and asks for more; returns the number."""
+        """Buffers up to `most` responses that came, and requests more; returns their count."""
         while len(self._stock) < most and self._call is not None and self._call.is_settled:
             try:
-                answer = self._receive(self._cluster.attempts(self._shown))
+                response = self._receive(self._cluster.attempts(self._shown))
             except RpcError as exc:
                 self._error = exc
                 break
-            self._stock.append(answer)
-            self._note_scanner(answer.message)
-            if _is_region_over(answer.message) or self._is_brief:
-                break  # where to go on from shows only when it is taken
-            self.ask()
+            self._stock.append(response)
+            self._note_scanner(response.message)
+            if _is_region_over(response.message) or self._is_brief:
+                break  # the next start is known only when this one is read
+            self.send_request()
         return len(self._stock)
 
     def next_rows(self) -> Batch | None:
@@ -162,7 +163,7 @@ class RangeScanner:
             if rows:
                 attempts.succeeded("Scan", self._place.server if self._place else None)
                 return rows
-            # An answer without rows says that the server is still searching: it is alive.
+            # A response without rows means that the server is still searching: it is alive.
             attempts = self._cluster.attempts(self._shown)
         return None
 
@@ -214,18 +215,18 @@ class RangeScanner:
                 request.limit_of_rows = self._wanted
         self._call = self.connection.submit("Scan", request, deadline.attempt())
 
-    def _take(self, answer: ScanResult) -> Batch:
-        """Notes where the scan stands after an answer, and returns the answer's rows."""
-        response = answer.message
-        self._note_scanner(response)
-        is_scan_over, is_region_over = _is_scan_over(response), _is_region_over(response)
+    def _take(self, response: ScanResult) -> Batch:
+        """Notes the position of the scan after a response, and returns the response's rows."""
+        message = response.message
+        self._note_scanner(message)
+        is_scan_over, is_region_over = _is_scan_over(message), _is_region_over(message)
         server = self._place.server if self._place is not None else None
         try:
-            rows = self._stitching.rows(answer, is_region_over=is_region_over)
+            rows = self._stitching.rows(response, is_region_over=is_region_over)
         except ValueError as exc:
             raise NotHBase(f"unreadable cells: {exc}", server) from exc
         if self._stays_open and self.scanner_id is None and not is_region_over:
-            # To ask again would open another one, without end.
+            # Another request would open another scanner, without end.
             raise NotHBase("a scanner that is to go on, without its number", server)
         if rows:
             self._from, self._is_inclusive = rows.last_key(), False
@@ -242,10 +243,10 @@ class RangeScanner:
         return rows
 
     def _renew(self, is_region_over: bool, *, has_rows: bool) -> None:
-        """Lets the next answer of a reverse scan come from a new scanner.
+        """Makes the next response of a reverse scan come from a new scanner.
 
-        Where an answer has no whole row, because one is larger or none was found in time, the next
-        scanner stays open until there is one.
+        Where a response has no whole row, because it is too large or was not found in time, the
+        next scanner stays open until a whole row comes.
         """
         if not self._stays_open:
             self._stitching.forget()
@@ -299,7 +300,7 @@ def _is_region_over(response: client_pb2.ScanResponse) -> bool:
 
 
 def _end_scanner(connection: Connection, call: Call | None, scanner_id: int | None) -> None:
-    """Closes a scanner on its server, after the answer to the call that it works on."""
+    """Closes a scanner on its server, after the response to the call that it works on."""
     if call is not None:
         try:
             response = call.wait(client_pb2.ScanResponse, CLOSING_SECONDS).message

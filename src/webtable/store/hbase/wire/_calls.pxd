@@ -3,7 +3,7 @@ cimport cython
 from cpython.exc cimport PyErr_CheckSignals
 
 cdef extern from "pythread.h" nogil:
-    # Python's own locks. They are taken and released without holding that of the interpreter.
+    # Python's own locks. They are acquired and released without holding that of the interpreter.
     ctypedef void* PyThread_type_lock
     PyThread_type_lock PyThread_allocate_lock()
     void PyThread_free_lock(PyThread_type_lock lock)
@@ -11,7 +11,7 @@ cdef extern from "pythread.h" nogil:
     int PyThread_acquire_lock_timed(PyThread_type_lock lock, long long micros, int is_interruptible)
     void c_wake "PyThread_release_lock" (PyThread_type_lock lock)
 
-cdef inline PyThread_type_lock c_taken_lock() except NULL:
+cdef inline PyThread_type_lock c_acquired_lock() except NULL:
     cdef PyThread_type_lock lock = PyThread_allocate_lock()
     if lock == NULL:
         raise MemoryError
@@ -44,7 +44,7 @@ cdef int _WOKEN
 cdef class Call:
     cdef readonly long long id
     cdef public bytes request
-    cdef public bint is_taken_back
+    cdef public bint is_withdrawn
     cdef readonly bint is_settled
     cdef object _connection
     cdef object _error
@@ -60,10 +60,10 @@ cdef class Call:
     @cython.locals(body=bytes, frame=bytes, block_at=cython.longlong, count=cython.longlong)
     cpdef row(self, double waited)
     @cython.locals(frame=bytes, block_at=cython.longlong, size=cython.longlong, start=cython.longlong)
-    cdef tuple _answered(self, double timeout)
+    cdef tuple _received(self, double timeout)
     cpdef begin_waiting(self)
     @cython.locals(micros=cython.longlong, got=cython.int)
     cpdef bint sleep(self, double seconds, Call following) except -1
     cpdef wake(self)
-    cpdef answer(self, bytes frame, long long body_at, long long block_bytes)
+    cpdef receive(self, bytes frame, long long body_at, long long block_bytes)
     cpdef fail(self, object error)

@@ -14,7 +14,7 @@ cdef extern from "Python.h":
         object (*tp_alloc)(PyTypeObject*, Py_ssize_t)
 
 cdef Py_ssize_t _key_offset
-cdef Py_ssize_t _held_offset
+cdef Py_ssize_t _stored_offset
 cdef Py_ssize_t _newest_offset
 
 cdef inline Py_ssize_t c_offset(object slot):
@@ -24,11 +24,11 @@ cdef inline void c_fill(object row, Py_ssize_t offset, object value) noexcept:
     Py_INCREF(value)
     (<PyObject**> (<char*> <PyObject*> row + offset))[0] = <PyObject*> value
 
-cdef inline object c_held_row(object kind, bytes key, bytes held):
+cdef inline object c_stored_row(object kind, bytes key, bytes stored):
     # The slots of a new row are empty, and where they are was looked up once.
     row = (<PyTypeObject*> kind).tp_alloc(<PyTypeObject*> kind, 0)
     c_fill(row, _key_offset, key)
-    c_fill(row, _held_offset, held)
+    c_fill(row, _stored_offset, stored)
     c_fill(row, _newest_offset, None)
     return row
 

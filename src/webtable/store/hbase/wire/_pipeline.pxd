@@ -16,14 +16,14 @@ cdef class Connection:
     cdef object _ids
     cdef readonly dict _pending
     cdef object _outbox
-    cdef list _answered
+    cdef list _settled
     cdef readonly _Turns _turns
     cdef bint _is_crowded
     cdef readonly _Right _sending
     cdef readonly _Right _reading
     cdef _Frames _frames
     cdef double _heard_at
-    cdef double _asked_at
+    cdef double _sent_at
     cdef object _socket
     cdef _Stream _stream
 
@@ -50,8 +50,8 @@ cdef class Connection:
     cdef bint _read(self, bint waits) except -1
     @cython.locals(wanted=cython.longlong, data=bytes)
     cdef bytes _receive(self, bint waits)
-    @cython.locals(call=_Call, answered=list, are_taken=cython.bint)
-    cdef _wake_answered(self)
+    @cython.locals(call=_Call, settled=list, are_used=cython.bint)
+    cdef _wake_settled(self)
     @cython.locals(following=_Call)
     cdef _wake_next(self)
     @cython.locals(call=_Call)

@@ -28,14 +28,14 @@ cpdef tuple action_field(list parts, unsigned long long index, object entry, obj
 cpdef bytes condition_bytes(bytes row, object check)
 
 @cython.locals(size=cython.longlong, count=cython.longlong)
-cpdef long long cells_in_result(bytes answer) except -2
+cpdef long long cells_in_result(bytes response) except -2
 
 @cython.locals(
     at=cython.longlong, size=cython.longlong, tag=cython.uchar, length=cython.longlong, shift=cython.int,
     byte=cython.uchar, piece=cython.longlong, end=cython.longlong, entry_end=cython.longlong, middle=cython.longlong,
     index=cython.longlong, regions=list, entries=list,
 )
-cpdef list done_entries(bytes answer)
+cpdef list done_entries(bytes response)
 
 @cython.locals(qualifiers=dict)
 cpdef bytes column_fields(bytes tag, object columns)

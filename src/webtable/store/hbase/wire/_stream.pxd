@@ -35,7 +35,7 @@ cdef inline ssize_t c_spin(
             got = c_look(number, into, size, flags)
             if got >= 0 or c_errno != EAGAIN or c_now() > end:
                 break
-            sched_yield()  # whoever has something to do goes first
+            sched_yield()  # another thread with work to do runs first
     return got
 
 cdef bint _compiled

@@ -16,7 +16,7 @@ cdef int TURNS_IN_PEACE
 cdef double _now()
 
 cdef class Right:
-    cdef readonly bint is_taken
+    cdef readonly bint is_in_use
     cdef object _lock
 
     cpdef bint take(self) except -1
@@ -30,10 +30,10 @@ cdef class Turns:
     cdef double _since
     cdef double _none_until
     cdef double _pause
-    cdef long long _taken
+    cdef long long _turns_given
     cdef long long _running
 
-    cpdef bint are_taken(self) except -1
+    cpdef bint are_used(self) except -1
     cpdef bint are_waited_for(self) except -1
     cpdef add(self, object call)
     @cython.locals(now=cython.double)

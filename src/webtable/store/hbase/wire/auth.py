@@ -1,7 +1,7 @@
-"""Who calls: the seam between a connection and the ways to prove an identity.
+"""Authentication: the seam between a connection and the ways to prove an identity.
 
-HBase knows three: SIMPLE (a name, believed), KERBEROS and DIGEST. Only SIMPLE is here; a server
-that wants more refuses the connection, and the refusal comes out as `NotAuthenticated`. Another
+HBase has three: SIMPLE (a name without proof), KERBEROS and DIGEST. Only SIMPLE is here; a server
+that requires more refuses the connection, which raises `NotAuthenticated`. Another
 way is an entry in `METHODS`: a function that returns an `Identity` with the way's byte, and a
 handshake that the connection goes through before its header.
 """
@@ -32,12 +32,12 @@ class Channel(Protocol):
         """Returns what has come, b"" at the end.
 
         Raises:
-            BlockingIOError: nothing came within a moment; look at the clock and ask again.
+            BlockingIOError: nothing came within a moment; check the time and read again.
         """
 
 
 Handshake: TypeAlias = Callable[[Channel, float], None]
-"""Proves who calls, within so many seconds. Raises `NotAuthenticated`, or an `OSError`."""
+"""Proves the identity, within so many seconds. Raises `NotAuthenticated`, or an `OSError`."""
 
 
 class Identity(NamedTuple):
@@ -65,7 +65,7 @@ def _simple() -> Identity:
 
 
 METHODS: dict[str, Callable[[], Identity]] = {"simple": _simple}
-"""The ways to prove who calls, by the name that a location's `auth` option has for them."""
+"""The authentication methods, by their names in a location's `auth` option."""
 
 
 def identify(method: str = "simple") -> Identity:
@@ -75,12 +75,12 @@ def identify(method: str = "simple") -> Identity:
     account's.
 
     Raises:
-        NotAuthenticated: the method is not one that this client can do.
+        NotAuthenticated: this client does not support the method.
     """
     make = METHODS.get(method.lower())
     if make is None:
-        known = ", ".join(f"'{name}'" for name in METHODS)
+        methods = ", ".join(f"'{name}'" for name in METHODS)
         raise NotAuthenticated(
-            f"authentication by '{method}' is not supported", hint=f"only {known} is"
+            f"authentication by '{method}' is not supported", hint=f"only {methods} is"
         )
     return make()

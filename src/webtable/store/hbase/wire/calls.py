@@ -1,4 +1,4 @@
-"""A call of a connection: who waits for it, and what came of it.
+"""A call of a connection: the thread that waits for it, and its result.
 
 This module may be running compiled, by Cython from this very file and the C types in `_calls.pxd`,
 which those of `pipeline` rely on; `pipeline` imports the form that is to run.
@@ -14,7 +14,7 @@ from google.protobuf.message import DecodeError
 from webtable import compiled
 from webtable.store.hbase.wire.cells import cut_row
 from webtable.store.hbase.wire.errors import CallTimedOut, NotHBase, Response, RpcError, RpcResponse
-from webtable.store.hbase.wire.messages import answered_row
+from webtable.store.hbase.wire.messages import response_row
 from webtable.store.model import Row
 
 if TYPE_CHECKING:
@@ -53,18 +53,18 @@ class Call:
         "id",
         "in_turn",
         "is_settled",
-        "is_taken_back",
         "is_waited_for",
+        "is_withdrawn",
         "request",
     )
 
     def __init__(self, connection: Connection, call_id: int, request: bytes) -> None:
         self.id = call_id
         self.request = request
-        self.is_taken_back = False  # from the outbox, so nothing of it was sent
-        self.is_settled = False  # its answer has come, or will not come
+        self.is_withdrawn = False  # from the outbox, so nothing of it was sent
+        self.is_settled = False  # its response has come, or will not come
         self.is_waited_for = False  # a thread sleeps until it is woken, or is about to
-        self.in_turn = False  # who waits for it may be woken by another, and looks now and then
+        self.in_turn = False  # its thread may be woken by another, and checks now and then
         self._connection = connection
         self._error: RpcError | None = None
         self._frame: bytes | None = None
@@ -77,11 +77,11 @@ class Call:
         """Returns the response, as `kind` reads it.
 
         Raises:
-            RpcError: there is none.
+            RpcError: no response came.
         """
         if not self.is_settled:
             self._connection.settle(self, timeout)
-        body, frame, block_at = self._answered(timeout)
+        body, frame, block_at = self._received(timeout)
         try:
             message = kind.FromString(body)
         except DecodeError as exc:
@@ -92,24 +92,24 @@ class Call:
         """Returns the row that a get found, after so many seconds if it is not settled.
 
         Raises:
-            RpcError: there is no answer.
+            RpcError: no response came.
         """
-        body, frame, block_at = self._answered(waited)
+        body, frame, block_at = self._received(waited)
         count = _cells_in_result(body)
         if count > 0:
             try:
                 return cut_row(frame, block_at, count)[0]
             except ValueError:
-                pass  # which is told below
-        return answered_row(body, frame, block_at)
+                pass  # which is raised below
+        return response_row(body, frame, block_at)
 
-    def _answered(self, timeout: float) -> tuple[bytes, bytes, int]:
-        """Returns the message of the answer, the frame that it came in, where its cells begin."""
+    def _received(self, timeout: float) -> tuple[bytes, bytes, int]:
+        """Returns the message of the response, the frame that it came in, where its cells begin."""
         if not self.is_settled:
             server = self._connection.server
             waited = f"within {timeout:.1f} s" if timeout > 0 else "in the time that was left"
-            text = f"{server} did not answer {waited}"
-            raise CallTimedOut(text, server, maybe_applied=not self.is_taken_back)
+            text = f"{server} did not respond {waited}"
+            raise CallTimedOut(text, server, maybe_applied=not self.is_withdrawn)
         if self._error is not None:
             raise self._error
         frame = self._frame
@@ -131,17 +131,17 @@ class Call:
 
     def _unreadable(self, why: Exception) -> NotHBase:
         server = self._connection.server
-        return NotHBase(f"unreadable answer: {why}", server, maybe_applied=True)
+        return NotHBase(f"unreadable response: {why}", server, maybe_applied=True)
 
     @property
     def error(self) -> RpcError | None:
-        """Why there will be no answer, if that is known by now."""
+        """Why no response will come; None while that is open."""
         return self._error
 
     def begin_waiting(self) -> None:
         """Makes the call one that can be woken."""
         if _compiled:
-            self._lock = c_taken_lock()  # type: ignore[name-defined,misc]  # noqa: F821
+            self._lock = c_acquired_lock()  # type: ignore[name-defined,misc]  # noqa: F821
         else:
             self._woken = threading.Lock()
             self._woken.acquire()
@@ -150,8 +150,8 @@ class Call:
     def sleep(self, seconds: float, following: Call | None) -> bool:
         """Waits until it is woken, or until the time is up; returns whether it was woken.
 
-        Who waits for the call `following` is woken first; in the compiled form when Python's lock
-        is free, so that it need not wait for that.
+        The thread that waits for the call `following` is woken first; in the compiled form when
+        Python's lock is free, so that it need not wait for that.
         """
         if _compiled:
             micros = int(max(seconds, 0) * 1e6)
@@ -187,8 +187,8 @@ class Call:
         # Of the compiled form only; Python's own locks see to themselves.
         c_free_lock(self._lock)  # type: ignore[name-defined]  # noqa: F821
 
-    def answer(self, frame: bytes, body_at: int, block_bytes: int) -> None:
-        """Settles the call with a response; who waits for it is still to be woken."""
+    def receive(self, frame: bytes, body_at: int, block_bytes: int) -> None:
+        """Settles the call with a response; the thread that waits for it is still to be woken."""
         self._body_at = body_at
         self._block_bytes = block_bytes
         self._frame = frame

@@ -6,8 +6,8 @@ A cell block is a row of cells, each (all numbers big-endian):
     | u16 row length | row | u8 family length | family | qualifier | u64 timestamp | u8 type
     | value
 
-Which cells belong to which result is said by the message. The work is done by `codec`, in its
-compiled form where there is one. `WEBTABLE_PURE=1` in the environment chooses plain Python.
+The message lists which cells belong to which result. The work is done by `codec`, in its
+compiled form where it exists. `WEBTABLE_PURE=1` in the environment chooses plain Python.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ encode_cells = codec.encode_cells
 
 
 def message_cells(cells: Sequence[client_pb2.Cell]) -> list[RawCell]:
-    """Returns cells that came inside the message, as answers to conditional writes do."""
+    """Returns cells that came inside the message, as responses to conditional writes do."""
     return [
         (b"%b:%b" % (cell.family, cell.qualifier), cell.timestamp, cell.value, cell.cell_type)
         for cell in cells
@@ -61,7 +61,7 @@ def encode_marker(parts: list[bytes], row: bytes, marker: Marker) -> int:
     """Appends a delete marker to `parts`; returns its bytes.
 
     Raises:
-        InvalidRequest: its column is not one.
+        InvalidRequest: its column is not valid.
     """
     column = marker.column + b":" if marker.type in _FAMILY_KINDS else marker.column
     wire = codec.wire_column(column)

@@ -1,9 +1,10 @@
 """The hottest code of the client: cells from bytes and to bytes, and rows that hold their bytes.
 
 The format is drawn in `cells`, which is also the module to import: this one may be running in a
-compiled form, made by Cython from this very file and the C types in `_codec.pxd`. Both do the
-same and say the same; `COMPILED` tells them apart where one way is quick in C and another in
-Python. What is compiled reads memory unchecked, so every byte is looked at by `_end_of` first.
+compiled form, made by Cython from this very file and the C types in `_codec.pxd`. Both
+return the same and raise the same errors; `COMPILED` distinguishes them where one way is quick in C
+and another in Python. The compiled form reads memory unchecked, so `_end_of` checks every byte
+first.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ COMPILED = not __file__.endswith((".py", ".pyc"))
 _compiled = COMPILED  # the same as a C variable
 
 LARGE_CELL_BYTES = 2_000
-"""Cells that are larger than this on average are copied once, as values, and not held first."""
+"""Cells that are larger than this on average are copied once, as values, and not as bytes first."""
 
 _SIZES = Struct(">II").unpack_from
 _ALL_SIZES = Struct(">IIIH").unpack_from
@@ -67,11 +68,11 @@ def wire_column(column: bytes) -> bytes:
     """Returns a column as it is on the wire.
 
     Raises:
-        InvalidRequest: it is not one.
+        InvalidRequest: it is not valid.
     """
-    known = _wire_columns.get(column)
-    if known is not None:
-        return known
+    cached = _wire_columns.get(column)
+    if cached is not None:
+        return cached
     family, _, qualifier = check_column(column).partition(b":")
     if len(family) > 127:
         raise InvalidRequest(
@@ -85,49 +86,49 @@ def wire_column(column: bytes) -> bytes:
 
 
 class UndecodedRow(Row):
-    """A row that holds its cells as they came, and reads them when they are looked at.
+    """A row that stores its cells as they came, and decodes them at their first use.
 
-    The bytes are the row's own, so that a row which is kept does not keep the whole answer.
+    The bytes are the row's own, so that a row in use does not keep the whole response in memory.
     """
 
-    __slots__ = ("_held",)
+    __slots__ = ("_stored",)
 
-    def __init__(self, key: bytes, held: bytes) -> None:
+    def __init__(self, key: bytes, stored: bytes) -> None:
         self.key = key
-        self._held: bytes | Sequence[RawCell] = held
+        self._stored: bytes | Sequence[RawCell] = stored
         self._newest = None
 
     @property
     def raw_cells(self) -> Sequence[RawCell]:
         """All cells of the row, as plain tuples."""
-        held = self._held
-        if isinstance(held, bytes):
-            self._held = held = _read_cells(held, 0, len(held))
-        return held
+        stored = self._stored
+        if isinstance(stored, bytes):
+            self._stored = stored = _read_cells(stored, 0, len(stored))
+        return stored
 
     @raw_cells.setter
     def raw_cells(self, cells: Sequence[RawCell]) -> None:
-        self._held = cells
+        self._stored = cells
 
     def value(self, column: bytes) -> bytes | None:
         """Returns the newest value of a column, or None when the row has none."""
         return self.values().get(column)
 
     def values(self) -> dict[bytes, bytes]:
-        """Returns column → newest value. The dict is kept by the row: do not change it."""
-        newest, held = self._newest, self._held
-        if newest is None and isinstance(held, bytes):
-            self._newest = newest = _read_values(held, 0, len(held))
+        """Returns column → newest value. The row caches the dict: do not change it."""
+        newest, stored = self._newest, self._stored
+        if newest is None and isinstance(stored, bytes):
+            self._newest = newest = _read_values(stored, 0, len(stored))
         return super().values() if newest is None else newest
 
 
 # Where the slots of a row are in memory: to fill them there takes a third of what `__init__` takes.
-_key_offset = _held_offset = _newest_offset = 0
+_key_offset = _stored_offset = _newest_offset = 0
 if _compiled:
-    _slots = (Row.__dict__["key"], UndecodedRow.__dict__["_held"], Row.__dict__["_newest"])
+    _slots = (Row.__dict__["key"], UndecodedRow.__dict__["_stored"], Row.__dict__["_newest"])
     if any(type(slot) is not MemberDescriptorType for slot in _slots):
         raise ImportError("rows keep their parts elsewhere than in slots")
-    _key_offset, _held_offset, _newest_offset = map(c_offset, _slots)  # type: ignore[name-defined]  # noqa: F821
+    _key_offset, _stored_offset, _newest_offset = map(c_offset, _slots)  # type: ignore[name-defined]  # noqa: F821
 
 
 def cut_row(block: bytes, at: int, count: int) -> tuple[Row, int]:
@@ -153,9 +154,9 @@ def cut_rows(block: bytes, at: int, counts: Iterable[int]) -> list[Row]:
 
 
 class Rows:
-    """The rows of an answer, in order: checked when it comes, made when they are taken.
+    """The rows of a response, in order: checked when it comes, made when they are read.
 
-    Made all at once, they would be out of the processor's caches before anybody looks at them,
+    Made all at once, they would be out of the processor's caches before they are used,
     and the garbage collector would go through them meanwhile.
     """
 
@@ -176,15 +177,15 @@ class Rows:
         return len(self._ends) - self._next
 
     def last_key(self) -> bytes:
-        """Returns the key of the last row; there must be one that was not taken."""
+        """Returns the key of the last row; there must be one that was not read."""
         return _key(self._block, self._last_at())
 
     def take(self, most: int) -> list[Row]:
-        """Returns the next rows, up to a number; none where all were taken."""
+        """Returns the next rows, up to a number; an empty list at the end."""
         return self._make(self._block, min(self._next + most, len(self._ends)))
 
     def take_last(self) -> Row:
-        """Returns the last row; there must be one that was not taken."""
+        """Returns the last row; there must be one that was not read."""
         at = self._last_at()
         return _row(self._block, at, self._ends.pop(), self._counts.pop())
 
@@ -226,7 +227,7 @@ def _row(block: bytes, at: int, end: int, count: int) -> Row:
     if end - at > count * LARGE_CELL_BYTES:
         return Row(key, _read_cells(block, at, end))
     if _compiled:
-        return c_held_row(UndecodedRow, key, block[at:end])  # type: ignore[name-defined,no-any-return]  # noqa: F821
+        return c_stored_row(UndecodedRow, key, block[at:end])  # type: ignore[name-defined,no-any-return]  # noqa: F821
     return UndecodedRow(key, block[at:end])
 
 
@@ -332,7 +333,7 @@ def encode_cells(
     A time of None lets the server choose.
 
     Raises:
-        InvalidRequest: a column is not one, or a value is not bytes.
+        InvalidRequest: a column is not valid, or a value is not bytes.
     """
     columns, head = _wire_columns, _HEAD
     tail = _LATEST_PUT if timestamp is None else _TAIL(timestamp, 4)

@@ -1,4 +1,4 @@
-"""Connections to servers (`pipeline`) in the form that is to run: compiled where there is one."""
+"""Connections to servers (`pipeline`) in the form that runs: compiled where that form exists."""
 
 from __future__ import annotations
 

@@ -77,9 +77,9 @@ class RpcResponse(NamedTuple, Generic[M]):
 
 
 class RpcError(Exception):
-    """A call did not get its answer.
+    """A call did not get its response.
 
-    `maybe_applied` says whether the server may nevertheless have done what it was asked for.
+    `maybe_applied` is whether the server may nevertheless have done the work.
     """
 
     def __init__(self, message: str, server: Server | None, *, maybe_applied: bool = False) -> None:
@@ -95,15 +95,15 @@ class RpcError(Exception):
 
 
 class ConnectFailed(RpcError):
-    """Nobody answers at the address; nothing was sent."""
+    """No server responds at the address; nothing was sent."""
 
 
 class NotTrusted(RpcError):
-    """Server and client could not agree on who they are, or on whether to encrypt."""
+    """Server and client could not agree on their identities, or on whether to encrypt."""
 
 
 class NotHBase(RpcError):
-    """Somebody answers at the address, but not in HBase's protocol."""
+    """A program responds at the address, but not in HBase's protocol."""
 
 
 class ConnectionLost(RpcError):
@@ -111,18 +111,18 @@ class ConnectionLost(RpcError):
 
 
 class CallTimedOut(RpcError):
-    """The server did not answer in time."""
+    """The server did not respond in time."""
 
 
 class RemoteError(RpcError):
-    """The server answered with an exception.
+    """The server responded with an exception.
 
     Attributes:
         java_class: the exception's class, without its package.
         detail: its message, without the stack trace.
-        do_not_retry: whether the server says that trying again is of no use.
-        overloaded: whether the server says that it has too much to do.
-        moved_to: where the region is now, if the server knows.
+        do_not_retry: whether the server reports that a retry is of no use.
+        overloaded: whether the server reports that it has too much to do.
+        moved_to: where the region is now, if the server reports it.
     """
 
     def __init__(self, java_class: str, stack_trace: str, server: Server | None) -> None:
@@ -147,18 +147,18 @@ def remote_error(exception: rpc_pb2.ExceptionResponse, server: Server) -> Remote
 
 
 def inner_error(exception: base_pb2.NameBytesPair, server: Server) -> RemoteError:
-    """Returns the error that stands in the answer to a batch, in place of a result."""
+    """Returns the error that the response to a batch has in place of a result."""
     return RemoteError(exception.name, exception.value.decode("utf-8", "replace"), server)
 
 
 def preamble(identity: Identity) -> bytes:
-    """Returns what a client says first."""
+    """Returns the first bytes that a client sends."""
     return b"HBas\0" + bytes((identity.method,))
 
 
 def connection_header(service: str, identity: Identity) -> bytes:
-    """Returns what a client says next: who it is and which service it wants."""
-    # Without a version the server would never answer a Get in cell blocks, and would say less
+    """Returns what a client sends next: its user and the service that it needs."""
+    # Without a version the server would never respond to a Get in cell blocks, and report less
     # precisely why a scanner ended.
     version = base_pb2.VersionInfo(
         version="2.6.4",

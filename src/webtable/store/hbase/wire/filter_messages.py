@@ -24,7 +24,7 @@ _BITWISE: dict[c.BitwiseOp, filter_pb2.BitComparator.BitwiseOp] = {
     "or": filter_pb2.BitComparator.OR,
     "xor": filter_pb2.BitComparator.XOR,
 }
-# Flags of java.util.regex.Pattern. DOTALL is what HBase sets unless told otherwise.
+# Flags of java.util.regex.Pattern. DOTALL is HBase's default.
 _DOTALL = 32
 _CASE_INSENSITIVE = 2
 # In a mask on the wire: a byte that must be there, and one that may be any.
@@ -81,7 +81,7 @@ def _row_filter(filter: f.Filter) -> Message | None:
 
 
 def _column_filter(filter: f.Filter) -> Message | None:
-    """Returns the message of a filter that is about cells; None if it has nothing to say."""
+    """Returns the message of a filter that is about cells; None if it is not about cells."""
     match filter:
         case f.CompareFilter():
             kind = getattr(filter_pb2, type(filter).__name__)
@@ -161,7 +161,7 @@ def _comparison(
 def _fuzzy(filter: f.FuzzyRowFilter) -> Message:
     message = filter_pb2.FuzzyRowFilter(is_mask_v2=True)
     for row, mask in filter.patterns:
-        # As Java's client sends it: a mask of 0 and 1 is taken for something else by some servers.
+        # As Java's client sends it: a mask of 0 and 1 means something else to some servers.
         coded = bytes(_FREE if free else _FIXED for free in mask)
         key = bytes(0 if free else byte for byte, free in zip(row, mask, strict=True))
         message.fuzzy_keys_data.add(first=key, second=coded)

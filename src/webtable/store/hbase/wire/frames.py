@@ -67,13 +67,13 @@ def read_varint(data: bytes, at: int) -> tuple[int, int]:
     raise IndexError(f"no number in {size} bytes before byte {at}")
 
 
-_usual: dict[str, bytes] = {}  # a method's name → what `_usual_head` made of it
+_usual: dict[str, bytes] = {}  # a method's name → the result of `_usual_head`
 
 
 def _usual_head(method: str) -> bytes:
     """Returns the part of a RequestHeader that is the same in each call of a method.
 
-    With `!` after the name it says priority 0. Of a call that does not say so the server looks up
+    With `!` after the name it has priority 0. For a call without priority the server looks up
     whether it is for a system table, whose calls have precedence.
     """
     name = method.removesuffix("!")
@@ -101,10 +101,10 @@ def request_frame(call_id: int, method: str, body: bytes, timeout: float, cells:
 
 
 def read_head(frame: bytes) -> tuple[int, int, int, rpc_pb2.ExceptionResponse | None]:
-    """Returns an answer's call id, where its body begins, the bytes of its cell block, its error.
+    """Returns a response's call id, where its body begins, the bytes of its cell block, its error.
 
     Raises:
-        DecodeError, IndexError: it is not an answer.
+        DecodeError, IndexError: it is not a response.
     """
     # Usually: size | 08 call id | 1a size 08 length of the cell block
     head_end = frame[0] + 1
@@ -129,7 +129,7 @@ class Frames:
     """Puts frames together from what a socket gives.
 
     Attributes:
-        wanted: how much to ask the socket for.
+        wanted: how much to read from the socket.
     """
 
     def __init__(self, server: Server) -> None:
@@ -145,7 +145,7 @@ class Frames:
         """Returns the frames that are complete now, without their lengths."""
         if not data:
             raise ConnectionLost(f"{self._server} closed the connection", self._server)
-        if self._missing:  # then no more than that was asked for
+        if self._missing:  # then no more than that was read
             self._parts.append(data)
             self._miss(self._missing - len(data))
             if not self._missing:
@@ -164,7 +164,7 @@ class Frames:
             length = first << 24 | data[at + 1] << 16 | data[at + 2] << 8 | data[at + 3]
             end = at + 4 + length
             if not 0 < length <= MAX_RESPONSE_BYTES:
-                raise NotHBase(f"it says {data[at : at + 20]!r}", self._server)
+                raise NotHBase(f"it sent {data[at : at + 20]!r}", self._server)
             if end > size:
                 self._parts = [data[at + 4 :]]
                 self._miss(end - size)
@@ -177,8 +177,8 @@ class Frames:
 
     def _meet(self, data: bytes) -> None:
         if not data[:4].translate(None, _TEXT):
-            said = f"it says {data[:20]!r}, which is text of a web server or another program"
-            raise NotHBase(said, self._server)
+            reason = f"it sent {data[:20]!r}, which is text of a web server or another program"
+            raise NotHBase(reason, self._server)
         self._is_met = True
 
     def _put_by(self) -> None:

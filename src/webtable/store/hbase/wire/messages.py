@@ -21,13 +21,13 @@ from webtable.store.scan import ALL_VERSIONS, Get, Scan
 
 __all__ = [
     "action_field",
-    "answered_row",
     "condition_bytes",
     "done_entries",
     "get_bytes",
     "has_nonce",
     "mutation_bytes",
     "region_field",
+    "response_row",
     "result_row",
     "scan_message",
     "sized",
@@ -64,18 +64,18 @@ def scan_message(scan: Scan) -> client_pb2.Scan:
     if scan.filter is not None:
         fill_filter(message.filter, as_filter(scan.filter))
         if scan.reverse:
-            # What servers do by themselves to read less they refuse to do backwards.
+            # Servers reject this option, which lets them read less, in reverse scans.
             message.load_column_families_on_demand = False
     return message
 
 
 def has_nonce(entry: Get | Mutation) -> bool:
-    """Whether what is asked for carries a nonce, by which a server does it only once."""
+    """Whether a request carries a nonce, by which a server does it only once."""
     return type(entry) in _WITH_NONCE
 
 
-def answered_row(message: bytes, frame: bytes, at: int) -> Row | None:
-    """Returns the row that the answer to a get or a mutation of one row holds.
+def response_row(message: bytes, frame: bytes, at: int) -> Row | None:
+    """Returns the row in the response to a get or a mutation of one row.
 
     Args:
         at: where in the frame the cells begin.
@@ -89,30 +89,32 @@ def answered_row(message: bytes, frame: bytes, at: int) -> Row | None:
     return _cut_row(frame, at, count)[0]
 
 
-def was_processed(answer: RpcResponse[AsBytes]) -> bool:
+def was_processed(response: RpcResponse[AsBytes]) -> bool:
     """Whether a put or delete was made: without a condition it always is.
 
     Raises:
-        NotHBase: the answer is unreadable, or does not say it.
+        NotHBase: the response is unreadable, or does not contain it.
     """
-    if answer.message == _PROCESSED:
+    if response.message == _PROCESSED:
         return True
-    response = _response(answer.message)
-    if not response.HasField("processed"):
-        raise NotHBase("no word on whether the write was made", None, maybe_applied=True)
-    return response.processed
+    message = _response(response.message)
+    if not message.HasField("processed"):
+        raise NotHBase(
+            "the response does not contain whether the write was made", None, maybe_applied=True
+        )
+    return message.processed
 
 
 def _response(message: bytes) -> client_pb2.MutateResponse:
-    # The answer to a get has one of its fields, under the same number.
+    # The response to a get has one of its fields, under the same number.
     try:
         return client_pb2.MutateResponse.FromString(message)
     except DecodeError as exc:
-        raise NotHBase(f"unreadable answer: {exc}", None, maybe_applied=True) from exc
+        raise NotHBase(f"unreadable response: {exc}", None, maybe_applied=True) from exc
 
 
 def result_row(result: client_pb2.Result, frame: bytes, at: int) -> tuple[Row | None, int]:
-    """Returns the row that a result holds, and the position in the cell block after it.
+    """Returns the row of a result, and the position in the cell block after it.
 
     Its cells are in the message or beside it, as the server likes.
 

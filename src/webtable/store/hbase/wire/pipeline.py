@@ -1,11 +1,11 @@
-"""One TCP connection to one service of one server: many calls in flight, answered in any order.
+"""One TCP connection to one service of one server: many calls in flight, responses in any order.
 
-It has no thread of its own. Of the threads that wait for answers one reads, and hands each to the
-call that it belongs to; when its own has come, the next one reads. A thread that is alone thus
+It has no thread of its own. Of the threads that wait for responses one reads, and gives each to
+the call that it belongs to; when its own has come, the next one reads. A thread that is alone thus
 waits in the socket itself, which is quicker by a third than to be woken by a reader thread.
-Requests go through an outbox: who finds another thread sending leaves its request there, and that
-thread sends it along. So nobody waits for the right to send, and many requests share a packet.
-When the connection breaks, every call under way fails with `ConnectionLost`.
+Requests go through an outbox: a thread that finds another one sending leaves its request there, and
+that thread sends it too. So no thread waits for the right to send, and many requests share a
+packet. When the connection breaks, every call under way fails with `ConnectionLost`.
 
 The module to import is `connection`: this one may be running compiled, by Cython from this very
 file and the C types in `_pipeline.pxd`.
@@ -61,7 +61,9 @@ COMPILED = not __file__.endswith((".py", ".pyc"))
 
 _compiled = COMPILED  # the same as a C variable
 if COMPILED and not all(each.COMPILED for each in (calls, frames, stream, wakeups)):
-    raise ImportError("it knows calls, frames, streams and wakeups in their compiled form only")
+    raise ImportError(
+        "it works with calls, frames, streams and wakeups in their compiled form only"
+    )
 _new_call = calls.Call
 _SYSTEM = b"hbase:"
 _read_head, _request_frame = frames.read_head, frames.request_frame
@@ -80,7 +82,7 @@ _NO_LINGER = struct.pack("ii", 1, 0)
 class Connection:
     """A connection to one service. Made connected; safe to use from many threads.
 
-    `address` is where to connect, which differs from `server` where a host map says so; `spins`,
+    `address` is where to connect, which differs from `server` where a host map has it; `spins`,
     whether a thread that waits alone may spin before it sleeps.
     """
 
@@ -99,13 +101,13 @@ class Connection:
         self._ids = itertools.count(1)
         self._pending: dict[int, Call] = {}
         self._outbox: deque[Call] = deque()
-        self._answered: list[Call] = []
+        self._settled: list[Call] = []
         self._turns = wakeups.Turns()
         self._is_crowded = False
         self._sending = wakeups.Right()
         self._reading = wakeups.Right()
         self._frames = frames.Frames(server)
-        self._heard_at = self._asked_at = self._now()
+        self._heard_at = self._sent_at = self._now()
         self._socket = dial(server, address, identity, timeout)
         self._stream = stream.Stream(self._socket, spins=spins)
         opening, header = preamble(identity), connection_header(service, identity)
@@ -126,15 +128,15 @@ class Connection:
     def submit(
         self, method: str, request: Message | bytes, timeout: float, cells: bytes = b""
     ) -> Call:
-        """Sends a call and returns without waiting for its answer.
+        """Sends a call and returns without waiting for its response.
 
         Raises:
-            RpcError: it could not be sent. What breaks later is told to who waits.
+            RpcError: it could not be sent. Later failures are raised in the thread that waits.
         """
         call_id = next(self._ids) & 0x7FFFFFFF
         body = request if isinstance(request, bytes) else request.SerializeToString()
         call = _new_call(self, call_id, _request_frame(call_id, method, body, timeout, cells))
-        # Behind calls that nobody waited for lately there may be the end too.
+        # After calls that no thread waited for lately the end of the stream may be unread too.
         is_idle = not self._pending or self._now() - self._heard_at > IDLE_SECONDS
         self._begin(call, timeout, is_idle)
         return call
@@ -143,16 +145,17 @@ class Connection:
         """Reads a row of a region.
 
         Raises:
-            RpcError: there is no answer.
+            RpcError: no response came.
         """
         call_id = next(self._ids) & 0x7FFFFFFF
-        # A server finds the priority of a call by reflection where it is not told.
+        # A server finds the priority of a call by reflection where it is not given.
         method = "Get" if region.startswith(_SYSTEM) else "Get!"
         body = b"".join((region_field(region), b"\x12", varint(len(message)), message))
         call = _new_call(self, call_id, _request_frame(call_id, method, body, timeout, b""))
         # Threads that read rows come back soon, if any do.
-        call.in_turn = self._turns.are_taken()
-        # Who just heard of the server need not look whether it is there; if not, a get may be lost.
+        call.in_turn = self._turns.are_used()
+        # After recent data from the server a check of the connection is not needed; a get may be
+        # lost.
         is_idle = not self._pending and self._now() - self._heard_at > IDLE_SECONDS
         self._begin(call, timeout, is_idle)
         if not call.is_settled:
@@ -165,11 +168,11 @@ class Connection:
     def _begin(self, call: Call, timeout: float, is_idle: bool) -> None:
         if is_idle:
             self._check_alive()
-        if self._heard_at >= self._asked_at:
-            self._asked_at = self._now()
+        if self._heard_at >= self._sent_at:
+            self._sent_at = self._now()
         self._pending[call.id] = call
-        # Looked at after the call is among the pending ones: whoever breaks the connection sets
-        # the flag first and empties the list then, so no call is left waiting.
+        # Checked after the call is among the pending ones: the thread that breaks the connection
+        # sets the flag first and empties the list then, so no call is left waiting.
         if not self.is_open:
             self._pending.pop(call.id, None)
             raise ConnectionLost(f"connection to {self.server} is closed", self.server)
@@ -186,15 +189,15 @@ class Connection:
         timeout: float,
         cells: bytes = b"",
     ) -> RpcResponse[M]:
-        """Sends a call and waits for its answer.
+        """Sends a call and waits for its response.
 
         Raises:
-            RpcError: there is none.
+            RpcError: no response came.
         """
         return self.submit(method, request, timeout, cells).wait(kind, timeout)
 
     def settle(self, call: Call, timeout: float) -> bool:
-        """Waits until a call is settled, reading for everybody where nobody else does.
+        """Waits until a call is settled, and reads for all threads where no other thread does.
 
         Returns False when the time is up; the call is abandoned then.
         """
@@ -208,9 +211,9 @@ class Connection:
                 if self._reads_for(call, end):
                     continue
                 if not call.is_waited_for:
-                    # After this one more attempt to read: who stops reading lets go first, and
-                    # looks for a call that is waited for then. So it either leaves the place to
-                    # us or wakes us.
+                    # After this one more attempt to read: a reader that stops releases its right
+                    # first, and looks for a call that is waited for then. So it either leaves the
+                    # place to us or wakes us.
                     call.begin_waiting()
                 elif not call.in_turn:
                     # Not for long, as a signal may have come just before.
@@ -222,10 +225,10 @@ class Connection:
                     if not self._turns.leave(call):
                         self._wake_all()
                     if call.is_settled:
-                        # Whoever had read may have left that to us, as we had a turn.
+                        # The last reader may have left that to this thread, as it had a turn.
                         self._wake_reader(None)
         except BaseException:
-            self._wake_all()  # who counted on this thread does so in vain
+            self._wake_all()  # threads that this one was to wake would wait in vain
             self._wake_reader(None)
             raise
         finally:
@@ -241,7 +244,7 @@ class Connection:
     def _reads_for(self, call: Call, end: float) -> bool:
         """Reads until a call is settled; returns whether there is no more to do about it.
 
-        Somebody else may be reading, or it may be somebody's turn, who comes before that.
+        Another thread may be reading, or another thread may have its turn first.
         """
         if not self._reading.take():
             return False
@@ -254,7 +257,7 @@ class Connection:
         return is_on
 
     def take_in(self) -> None:
-        """Takes in the answers that have come, without waiting for more."""
+        """Reads the responses that have come, without waiting for more."""
         if not self._pending or not self._reading.take():
             return
         try:
@@ -267,16 +270,16 @@ class Connection:
             self._stop_reading(None)
 
     def abandon(self, call: Call, waited: float) -> None:
-        """Forgets a call whose answer nobody waits for any more.
+        """Forgets a call whose response no thread waits for any more.
 
-        A connection on which nothing at all came in meanwhile is taken for dead; where time-outs
-        are short, meanwhile means since the first question that was not answered.
+        A connection on which nothing at all came in meanwhile counts as dead; where time-outs
+        are short, meanwhile means since the first request without a response.
         """
         self._pending.pop(call.id, None)
         with contextlib.suppress(ValueError):
             self._outbox.remove(call)
-            call.is_taken_back = True
-        silent_since = max(self._heard_at, self._asked_at)
+            call.is_withdrawn = True
+        silent_since = max(self._heard_at, self._sent_at)
         if self._now() - silent_since >= max(waited, LEAST_SILENCE_SECONDS):
             self._break(ConnectionLost(f"{self.server} fell silent", self.server))
 
@@ -297,15 +300,15 @@ class Connection:
         self._break(ConnectionLost("the store was closed", self.server), take_back=False)
 
     def _check_alive(self) -> None:
-        # A server that went away while the connection was idle has left its end to be read.
+        # A server that closed the connection while it was idle has left the end to be read.
         if self._pending:
             self.take_in()
         elif self._stream.is_ended():
             self._break(ConnectionLost(f"{self.server} closed the connection", self.server))
 
     def _send_out(self, timeout: float) -> None:
-        """Sends what is in the outbox, unless another thread is at it."""
-        # Who sends looks again after it has let go; so what was put in meanwhile is not left.
+        """Sends what is in the outbox, unless another thread does it."""
+        # A sender checks again after it has released the right; so no request is left behind.
         while self._outbox and self._sending.take():
             try:
                 self._send(self._next_out(), timeout)
@@ -325,7 +328,7 @@ class Connection:
             try:
                 frame = self._outbox.popleft().request
             except IndexError:
-                break  # an impatient thread has taken its request back
+                break  # a thread whose time was up has withdrawn its request
             frames.append(frame)
             size += len(frame)
         return frame if len(frames) == 1 else b"".join(frames)
@@ -339,9 +342,9 @@ class Connection:
             self._send_rest(memoryview(frame)[sent:], timeout)
 
     def _send_rest(self, rest: memoryview, timeout: float) -> None:
-        # A server that cannot get rid of its answers stops reading requests. So while a request
-        # does not go out, answers are taken in, unless another thread does that anyway.
-        # A part of a request cannot be taken back; who has little time left gets a moment more.
+        # A server that cannot send its responses stops reading requests. So while a request does
+        # not go out, responses are read, unless another thread does that anyway.
+        # A part of a request cannot be withdrawn; a thread with little time gets a moment more.
         seconds = min(max(timeout, LEAST_SILENCE_SECONDS), SEND_TIMEOUT_SECONDS)
         end = self._now() + seconds
         poller = select.poll()
@@ -361,7 +364,7 @@ class Connection:
                 raise TimeoutError(f"it did not take a request in within {seconds:.1f} s")
 
     def _read(self, waits: bool) -> bool:
-        """Takes in what comes within a moment; to be called by who has the right to read.
+        """Reads what comes within a moment; called by the thread that has the right to read.
 
         Returns False where it should not wait and nothing has come.
         """
@@ -381,7 +384,7 @@ class Connection:
         except RpcError as exc:
             self._break(exc)
         except (DecodeError, IndexError) as exc:
-            self._break(NotHBase(f"unreadable answer: {exc}", self.server))
+            self._break(NotHBase(f"unreadable response: {exc}", self.server))
         except TlsFailed as exc:
             self._break(NotTrusted(f"{self.server}: {exc}", self.server))
         except OSError as exc:
@@ -390,22 +393,22 @@ class Connection:
 
     def _receive(self, waits: bool) -> bytes | None:
         wanted = self._frames.wanted
-        # Where several answers came at once, more may have come by now.
+        # Where several responses came at once, more may have come by now.
         if self._is_crowded or not waits:
             data = self._stream.take(wanted)
             if data is not None or not waits:
                 return data
         # Only now, when Python's lock is about to come free: before that they could do nothing.
-        self._wake_answered()
+        self._wake_settled()
         self._wake_next()
         return self._stream.receive(wanted, len(self._pending) == 1)
 
-    def _wake_answered(self) -> None:
-        if self._answered:
-            answered, self._answered = self._answered, []
-            are_taken = len(answered) > 1 and self._turns.are_taken()
-            for call in answered:
-                if are_taken and call.in_turn:
+    def _wake_settled(self) -> None:
+        if self._settled:
+            settled, self._settled = self._settled, []
+            are_used = len(settled) > 1 and self._turns.are_used()
+            for call in settled:
+                if are_used and call.in_turn:
                     self._turns.add(call)
                 else:
                     call.wake()
@@ -416,12 +419,12 @@ class Connection:
             following.wake()
 
     def _wake_all(self) -> None:
-        """Wakes everybody whose turn is to come, as who was to wake them does something else."""
+        """Wakes all threads whose turn is to come, as the one that was to wake them does not."""
         for call in self._turns.all():
             call.wake()
 
     def _stop_reading(self, reader: Call | None) -> None:
-        self._wake_answered()
+        self._wake_settled()
         self._reading.give_back()
         if not self.is_open:
             self._close_if_unused()
@@ -449,9 +452,9 @@ class Connection:
             elif call_id == FATAL_CALL_ID:
                 raise error
         elif call is not None:
-            call.answer(frame, body_at, block_bytes)
+            call.receive(frame, body_at, block_bytes)
             if call.is_waited_for:
-                self._answered.append(call)
+                self._settled.append(call)
 
     def _break(self, error: RpcError, *, take_back: bool = True) -> None:
         self.is_open = False
@@ -464,13 +467,13 @@ class Connection:
         self._close_if_unused()
         with contextlib.suppress(IndexError):
             while True:
-                self._outbox.popleft().is_taken_back = True
+                self._outbox.popleft().is_withdrawn = True
         self._wake_all()
         with contextlib.suppress(KeyError):
             while True:
                 _, call = self._pending.popitem()
                 mine = error.again()
-                mine.maybe_applied = not call.is_taken_back
+                mine.maybe_applied = not call.is_withdrawn
                 call.fail(mine)
 
     def _close_if_unused(self) -> None:

@@ -1,9 +1,9 @@
 """The requests that programs make most, as bytes: gets and writes of rows, and their conditions.
 
-Messages of protobuf take several times as long to fill and to write out; so what stands in these
-is written by hand here, in the order of the fields' numbers as protobuf does it. Their region is
-not part of them: it comes first, see `region_field`. Answers are read by hand where they say what
-they usually say; `messages` reads the others. The cells of a write go beside the message.
+Messages of protobuf take several times as long to fill and to write out; so these
+are written by hand here, in the order of the fields' numbers as protobuf does it. Their region is
+not part of them: it comes first, see `region_field`. Responses are read by hand where they have
+their usual form; `messages` reads the others. The cells of a write go beside the message.
 
 This module may be running compiled, by Cython from this very file and the C types in
 `_requests.pxd`; `messages` imports the form that is to run.
@@ -60,7 +60,7 @@ _COMPARE = {
     CompareOp.GREATER: b"\x20\x05",
 }
 _BINARY = b"\x0a\x2forg.apache.hadoop.hbase.filter.BinaryComparator"
-_region_fields: dict[bytes, bytes] = {}  # programs ask for the same regions again
+_region_fields: dict[bytes, bytes] = {}  # programs call the same regions again
 _KEPT_REGIONS = 10_000
 _ONE_BYTE = tuple(bytes((number,)) for number in range(0x80))
 
@@ -86,7 +86,7 @@ def sized(tag: bytes, content: bytes) -> bytes:
 
 
 def region_field(name: bytes) -> bytes:
-    """Returns the field that says which region a request is for; every request begins with it."""
+    """Returns the field with the region of a request; every request begins with it."""
     field = _region_fields.get(name)
     if field is None:
         field = sized(b"\x0a", b"\x08\x01" + sized(b"\x12", name))
@@ -118,7 +118,7 @@ def mutation_bytes(
     """Returns a mutation as its message, adds its cells to `parts`, and returns their size too.
 
     Raises:
-        InvalidRequest: a column or a value is not one.
+        InvalidRequest: a column or a value is not valid.
     """
     row = mutation.row
     key = sized(b"\x0a", row)
@@ -163,7 +163,7 @@ def mutation_bytes(
 def action_field(
     parts: list[bytes], index: int, entry: Get | Mutation, durability: Durability, nonce: int
 ) -> tuple[bytes, int]:
-    """Returns an entry of a batch as the field that holds it; see `mutation_bytes`."""
+    """Returns an entry of a batch as its field; see `mutation_bytes`."""
     size = 0
     if isinstance(entry, Get):
         content = sized(b"\x1a", get_bytes(entry))
@@ -178,7 +178,7 @@ def condition_bytes(row: bytes, check: Check) -> bytes:
     message = sized(b"\x0a", row)
     if check.filter is None:
         family, _, qualifier = check.column.partition(b":")
-        # No value at all is how HBase asks whether the column is absent.
+        # For HBase no value at all means that the column must be absent.
         value = b"" if check.value is None else sized(b"\x0a", check.value)
         comparator = _BINARY + sized(b"\x12", sized(b"\x0a", value))
         message += b"%b%b%b%b" % (
@@ -196,37 +196,37 @@ def condition_bytes(row: bytes, check: Check) -> bytes:
     return message
 
 
-def cells_in_result(answer: bytes) -> int:
-    """Returns how many cells beside the answer are its result; -1 where it must be read in full.
+def cells_in_result(response: bytes) -> int:
+    """Returns how many cells beside the response are its result; -1 where it must be read in full.
 
-    The answer to a get, an increment or an append usually says nothing but that.
+    The response to a get, an increment or an append usually has only that number.
     """
     # result (1): cell count (2), and that it is not stale (4), which is left out where it is empty
-    size = len(answer)
-    if size < 4 or answer[0] != 0x0A or answer[1] != size - 2 or answer[2] != 0x10:
+    size = len(response)
+    if size < 4 or response[0] != 0x0A or response[1] != size - 2 or response[2] != 0x10:
         return -1
-    count = answer[3]
-    if count < 0x80 and (size == 4 or (size == 6 and answer[4] == 0x20 and not answer[5])):
+    count = response[3]
+    if count < 0x80 and (size == 4 or (size == 6 and response[4] == 0x20 and not response[5])):
         return count
     return -1
 
 
-def done_entries(answer: bytes) -> list[list[int]] | None:
-    """Returns the entries that the answer to a batch says are done, those of each region.
+def done_entries(response: bytes) -> list[list[int]] | None:
+    """Returns the entries that are done by the response to a batch, those of each region.
 
-    None where it says something else or more, and must be read in full.
+    None where it has something else or more, and must be read in full.
     """
     regions: list[list[int]] = []
-    at, size = 0, len(answer)
+    at, size = 0, len(response)
     while at + 1 < size:
-        # One region's results, or what the server says of its load, which is of no use here.
-        tag = answer[at]
+        # One region's results, or the load of the server, which is of no use here.
+        tag = response[at]
         length, shift = 0, 0
         while True:
             at += 1
             if at >= size or shift > 28:
                 return None
-            byte = answer[at]
+            byte = response[at]
             piece = byte & 0x7F
             length |= piece << shift
             shift += 7
@@ -240,24 +240,24 @@ def done_entries(answer: bytes) -> list[list[int]] | None:
             entries: list[int] = []
             while at < end:
                 # 0a size, then 08 index 12 00: an entry and its empty result
-                if at + 4 > end or answer[at] != 0x0A:
+                if at + 4 > end or response[at] != 0x0A:
                     return None
-                entry_end = at + 2 + answer[at + 1]
+                entry_end = at + 2 + response[at + 1]
                 if (
-                    answer[at + 1] < 4
-                    or answer[at + 1] > 8
+                    response[at + 1] < 4
+                    or response[at + 1] > 8
                     or entry_end > end
-                    or answer[at + 2] != 0x08
-                    or answer[entry_end - 2] != 0x12
-                    or answer[entry_end - 1] != 0
-                    or answer[entry_end - 3] >= 0x80
+                    or response[at + 2] != 0x08
+                    or response[entry_end - 2] != 0x12
+                    or response[entry_end - 1] != 0
+                    or response[entry_end - 3] >= 0x80
                 ):
                     return None
-                index = answer[entry_end - 3]
+                index = response[entry_end - 3]
                 for middle in range(entry_end - 4, at + 2, -1):
-                    if answer[middle] < 0x80:
+                    if response[middle] < 0x80:
                         return None
-                    piece = answer[middle] & 0x7F
+                    piece = response[middle] & 0x7F
                     index = index << 7 | piece
                 entries.append(index)
                 at = entry_end

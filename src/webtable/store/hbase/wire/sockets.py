@@ -1,4 +1,4 @@
-"""Makes the sockets that connections talk through, encrypted where that is asked for."""
+"""Makes the sockets of connections, encrypted where the location requires it."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ def dial(
     """Returns a connected socket, whose reads come back after a moment with nothing.
 
     Args:
-        address: where to connect, which differs from `server` where a host map says so.
+        address: where to connect, which differs from `server` where a host map has it.
 
     Raises:
-        ConnectFailed: nobody answers there.
-        NotTrusted: the encryption did not come about.
+        ConnectFailed: no server responds there.
+        NotTrusted: the TLS handshake failed.
     """
     try:
         connected: socket.socket | TlsSocket
@@ -38,8 +38,8 @@ def dial(
         connected.settimeout(None)
         connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         connected.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-        # A read comes back now and then, so that its thread can look at the clock; cheaper than
-        # to ask the system before each read whether there is something.
+        # A read comes back now and then, so that its thread can check the time; cheaper
+        # than a call of the system before each read.
         piece = struct.pack("ll", 0, int(READ_SLICE_SECONDS * 1_000_000))
         connected.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, piece)
     except TlsFailed as exc:

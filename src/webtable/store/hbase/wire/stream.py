@@ -6,8 +6,8 @@ Compiled, it sends, and takes what has come, without letting go of Python's lock
 anything, and to have the lock back can take longer. What is encrypted goes through Python either
 way.
 
-A thread that waits alone for an answer spins before it sleeps, where answers are quick: it looks
-again and again for a moment, as to be put to sleep and woken takes long. Only the compiled form
+A thread that waits alone for a response spins before it sleeps, where responses are quick: it
+polls the socket for a moment, as to be put to sleep and woken takes long. Only the compiled form
 does so, for it can without Python's lock.
 """
 
@@ -37,14 +37,14 @@ _PEEK = int(socket.MSG_PEEK | socket.MSG_DONTWAIT)
 class Stream:
     """Sends and receives through a connected socket, whose reads return after a moment.
 
-    One thread may send and one receive at a time; who closes the socket calls `end` first.
+    One thread may send and one receive at a time; call `end` before the socket is closed.
     """
 
     def __init__(self, connected: socket.socket | TlsSocket, *, spins: bool) -> None:
         self._socket = connected
         # Its number, for what the compiled form does itself; -1 where that cannot be.
         self._number = -1 if isinstance(connected, TlsSocket) else connected.fileno()
-        # With one processor, who looks for an answer keeps others from making it.
+        # With one processor, a thread that spins keeps the server's process from running.
         self._spins = spins and _compiled and self._number >= 0 and _processors() > 1
         self._quick = 0
 
@@ -62,7 +62,7 @@ class Stream:
         return self._socket.send(frame, _AT_ONCE)
 
     def take(self, wanted: int) -> bytes | None:
-        """Returns what has come, of so many bytes at most; None where that is not known at once."""
+        """Returns what has come, of so many bytes at most; None where that needs a wait."""
         if _compiled and self._number >= 0 and wanted <= BUFFER_BYTES:
             got = c_recv(self._number, self._buffer, wanted, _AT_ONCE)  # type: ignore[name-defined,attr-defined]  # noqa: F821
             if got > 0:
@@ -73,7 +73,7 @@ class Stream:
         """Waits a moment for bytes and returns them, so many at most; b"" at the end.
 
         Args:
-            is_alone: nobody else waits for an answer on this connection.
+            is_alone: no other thread waits for a response on this connection.
 
         Raises:
             BlockingIOError: nothing came.
@@ -86,7 +86,7 @@ class Stream:
                 if got > 0:
                     return self._buffer[:got]  # type: ignore[attr-defined,no-any-return]
             started = monotonic()
-        # An answer that was not quick, and some more have to be before it is worth to spin again.
+        # After a slow response some quick ones must come before it is worth to spin again.
         quick, self._quick = self._quick, 0
         data = self._socket.recv(wanted)
         if started and quick < QUICK_ANSWERS and monotonic() - started < SPIN_SECONDS:

@@ -26,7 +26,7 @@ _SENT_AT_ONCE = 1 << 18
 
 
 class TlsFailed(OSError):
-    """The other side could not prove who it is, wants a proof of us, or does not speak TLS.
+    """The peer could not prove its identity, requires a proof from us, or does not use TLS.
 
     Trying again is of no use.
     """
@@ -37,7 +37,7 @@ class Tls(NamedTuple):
 
     Attributes:
         ca: a file with the certificates to trust; None means those that the system trusts.
-        certificate: a file with our own certificate, for servers that ask for one.
+        certificate: a file with our own certificate, for servers that require one.
         key: a file with its key; None means that it is in the same file.
         verify: `host`: the server's certificate is trusted and names the server; `ca`: it is
             trusted; `none`: any will do, which keeps out listeners but not impostors.
@@ -68,7 +68,7 @@ def make_context(tls: Tls) -> SSLContext:
         raise InvalidRequest("tls_key without tls_cert", hint="name the certificate too")
     if tls.certificate is not None:
         with _naming("tls_cert", tls.certificate, "a certificate and its key"):
-            # Without a password it would ask on the terminal for one.
+            # Without a password OpenSSL would prompt for one on the terminal.
             context.load_cert_chain(tls.certificate, tls.key, password="")
     return context
 
@@ -77,7 +77,7 @@ def make_context(tls: Tls) -> SSLContext:
 def _naming(option: str, path: str, wanted: str) -> Iterator[None]:
     try:
         yield
-    except OSError as exc:  # SSLError is one
+    except OSError as exc:  # SSLError is a subclass
         raise InvalidRequest(
             f"file '{path}' of option {option} cannot be used: {exc.strerror or exc}",
             hint=f"name a PEM file with {wanted}; a key must not have a password",
@@ -122,7 +122,7 @@ class TlsSocket:
                 self._take_in(self._plain.recv(_RECORD_BYTES))
             except ssl.SSLError as exc:
                 with contextlib.suppress(OSError):
-                    self._plain.sendall(self._outgoing.read())  # tells the other side why
+                    self._plain.sendall(self._outgoing.read())  # sends the reason to the peer
                 raise _failure(exc) from exc
             else:
                 self._plain.sendall(self._outgoing.read())
@@ -187,7 +187,7 @@ class TlsSocket:
         return self._plain.fileno()
 
     def shutdown(self, how: int) -> None:
-        """Says that no more will be sent."""
+        """Announces that no more will be sent."""
         if how == socket.SHUT_WR and not self._sealed:
             with self._working, contextlib.suppress(ssl.SSLError):
                 self._tls.unwrap()
@@ -213,8 +213,8 @@ def _failure(exc: ssl.SSLError) -> OSError:
         return TlsFailed(f"its certificate is not trusted: {exc.verify_message}")
     if exc.reason in ("WRONG_VERSION_NUMBER", "UNSUPPORTED_PROTOCOL", "RECORD_LAYER_FAILURE"):
         return TlsFailed("it does not speak TLS")
-    said = (exc.reason or str(exc)).replace("_", " ").lower()
-    _, alert, what = said.rpartition("alert ")  # "sslv3 alert bad certificate"
-    if alert or "certificate" in said:
+    reason = (exc.reason or str(exc)).replace("_", " ").lower()
+    _, alert, what = reason.rpartition("alert ")  # "sslv3 alert bad certificate"
+    if alert or "certificate" in reason:
         return TlsFailed(f"it refuses the connection: {what}")
-    return ConnectionResetError(f"TLS broke: {said}")
+    return ConnectionResetError(f"TLS broke: {reason}")

@@ -1,15 +1,15 @@
-"""Threads whose answers came together, woken one after the other.
+"""Threads whose responses came together, woken one after the other.
 
 Python runs one thread at a time. Of several that are woken at once, all but one wake up only to
 queue for Python's lock, on another processor than the one that they are to run on next. So a
 thread that is about to wait again wakes the next one first: by then the lock is free for it.
 
 That is right where threads come back soon. One that does something else in between keeps the next
-one waiting; so everybody who waits for a turn looks after a short while by itself, and where turns
-take long, all are woken at once for a time.
+one waiting; so each thread that waits for a turn checks after a short while by itself, and where
+turns take long, all are woken at once for a time.
 
 `Turns` keeps that order for a connection. `Right` is for what one thread of it does at a time, as
-to send and to read: nobody waits in line for that, who does not get it does something else.
+to send and to read: no thread queues for that; one that does not get it does something else.
 
 This module may be running compiled, by Cython from this very file and the C types in
 `_wakeups.pxd`; `pipeline` imports the form that is to run.
@@ -50,44 +50,44 @@ def _now() -> float:
 
 
 class Right:
-    """The right to do what one thread does at a time. Nobody waits for it.
+    """The right to do what one thread does at a time. No thread waits for it.
 
     Attributes:
-        is_taken: whether a thread has it.
+        is_in_use: whether a thread has it.
     """
 
     def __init__(self) -> None:
-        self.is_taken = False
+        self.is_in_use = False
         if not _compiled:
             self._lock = threading.Lock()
 
     def take(self) -> bool:
         """Takes the right and returns whether that was possible."""
         if _compiled:
-            # Python's own lock is held from here to the end.
-            if self.is_taken:
+            # The thread holds Python's own lock from here to the end.
+            if self.is_in_use:
                 return False
         elif not self._lock.acquire(blocking=False):
             return False
-        self.is_taken = True
+        self.is_in_use = True
         return True
 
     def give_back(self) -> None:
         """Gives the right back, for the next one to take."""
-        self.is_taken = False
+        self.is_in_use = False
         if not _compiled:
             self._lock.release()
 
 
 class Turns:
-    """The threads of one connection that are to be woken, in the order of their answers.
+    """The threads of one connection that are to be woken, in the order of their responses.
 
     It has no lock: what threads that change it at once may spoil is a count, and turns that do not
     go on for that end by themselves.
 
     Attributes:
         long_seconds: turns that take longer on average are not worth taking.
-        patience: how long to wait for an answer, for most.
+        patience: how long to wait for a response, for most.
     """
 
     def __init__(self) -> None:
@@ -97,26 +97,26 @@ class Turns:
         self._running = 0
         self._seconds = 0.0
         self._since = 0.0
-        self._taken = 0
+        self._turns_given = 0
         self._none_until = 0.0
         self._pause = FIRST_PAUSE_SECONDS
 
-    def are_taken(self) -> bool:
+    def are_used(self) -> bool:
         """Whether threads are to be woken in turn now."""
         return not self._none_until or _now() >= self._none_until
 
     def are_waited_for(self) -> bool:
-        """Whether there is somebody whose turn is to come."""
+        """Whether a thread waits for its turn."""
         return bool(self._waiting)
 
     def add(self, call: Call) -> None:
-        """Gives a turn, after those who have one already."""
+        """Gives a turn, after the threads that have one already."""
         if not self._waiting:
             self._since = _now()
         self._waiting.append(call)
 
     def next(self) -> Call | None:
-        """Returns whom to wake now; None where it is nobody's turn, or somebody is at it."""
+        """Returns the call to wake now; None where no turn is due, or a turn is running."""
         if self._running > 0:
             return None
         try:
@@ -127,10 +127,10 @@ class Turns:
         now = _now()
         self._seconds += (now - self._since - self._seconds) / 16
         self._since = now
-        self._taken += 1
+        self._turns_given += 1
         if self._seconds > self.long_seconds:
             self._stop(now)
-        elif self._taken > TURNS_IN_PEACE:
+        elif self._turns_given > TURNS_IN_PEACE:
             self._pause = FIRST_PAUSE_SECONDS
         return call
 
@@ -156,7 +156,7 @@ class Turns:
     def leave(self, call: Call) -> bool:
         """Gives up the turn of a thread that did not wait any longer, if it has one.
 
-        Returns False where nobody's turn came for long; then all are to be woken.
+        Returns False where no turn came for long; then all are to be woken.
         """
         is_somebody_waiting = bool(self._waiting)
         with contextlib.suppress(ValueError):
@@ -168,7 +168,7 @@ class Turns:
         return False
 
     def all(self) -> Iterator[Call]:
-        """Yields everybody whose turn is to come; it is not any more."""
+        """Yields all calls whose turn is to come, and ends their turns."""
         try:
             while True:
                 yield self._waiting.popleft()
@@ -176,8 +176,8 @@ class Turns:
             return
 
     def _stop(self, now: float) -> None:
-        """Has everybody woken at once for a time."""
+        """Makes all threads be woken at once for a time."""
         self._none_until = now + self._pause
         self._pause = min(self._pause * 2, LAST_PAUSE_SECONDS)
-        self._running = self._taken = 0
+        self._running = self._turns_given = 0
         self._seconds = 0.0

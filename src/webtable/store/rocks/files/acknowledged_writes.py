@@ -1,6 +1,6 @@
-"""How far writes were acknowledged, kept beside the database so that a loss is noticed.
+"""How far writes were acknowledged, stored beside the database so that a loss is noticed.
 
-RocksDB takes a log that ends early for one whose writer died in the middle of a record, which is
+RocksDB treats a log that ends early as one whose writer died in the middle of a record, which is
 right after a crash and wrong when the file was cut or damaged later. So each acknowledged write
 moves a mark in a small mapped file; it costs a fraction of a microsecond, and survives the process.
 The same goes for the list of files (MANIFEST), which the database reads as far as it is whole.
@@ -15,8 +15,8 @@ On-disk: changing this needs a new format version.
      8 bytes  how much of it was written and synced, in whole records
 
 A power cut takes only what was not synced. The list of files is synced before its length is noted,
-so it must be there in any case. Acknowledged writes behind the last synced one may be gone if the
-machine was started again since, which the boot id tells: then the loss is reported, not refused.
+so it must be there in any case. Acknowledged writes after the last synced one may be lost if the
+machine was started again since, which the boot id shows: then the loss is reported, not an error.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Marks:
         self._reported: Promise | None = None
 
     def promised(self) -> Promise:
-        """Returns what the database must give back; zeros without a mark.
+        """Returns what the database must contain; zeros without a mark.
 
         Raises:
             CorruptData: the file is damaged, or the list of files is shorter than it was.
@@ -112,8 +112,8 @@ class Marks:
     def _is_whole(self, path: Path, length: int) -> bool:
         """Whether the list is as long as it was, with a record behind the other all the way.
 
-        RocksDB checks the sums of its records. But it takes a header of zeros for the end of a
-        block, and a record that is longer than the file for one whose writer died, silently.
+        RocksDB checks the sums of its records. But it silently treats a header of zeros as the end
+        of a block, and a record that is longer than the file as one whose writer died.
         """
         if (path, length) == self._checked:
             return True
@@ -125,10 +125,10 @@ class Marks:
     def check(self, promise: Promise, recovered: int) -> int:
         """Compares what was acknowledged with what the database gave back.
 
-        Returns how many cells a power cut may have taken; they are reported in the log, once.
+        Returns how many cells a power cut may have lost; they are reported in the log, once.
 
         Raises:
-            CorruptData: acknowledged writes are missing that a power cut cannot have taken.
+            CorruptData: acknowledged writes are missing that a power cut cannot explain.
         """
         lost = max(0, promise.acknowledged - recovered)
         if recovered < promise.synced:
@@ -148,7 +148,7 @@ class Marks:
         return lost
 
     def open(self, sequence: int) -> None:
-        """Starts to keep marks, from the sequence number that the database stands at."""
+        """Starts to write marks, from the current sequence number of the database."""
         write_mark(self._store, sequence)
         _, listed = _list_of_files(self._store)
         self._list = os.open(listed, os.O_RDONLY | os.O_CLOEXEC)
@@ -163,7 +163,7 @@ class Marks:
     def move(self, sequence: int, *, synced: bool) -> None:
         """Notes that a write was acknowledged."""
         assert self._numbers is not None
-        # Each is one aligned store of eight bytes: a kill or a reader never meets half of one.
+        # Each is one aligned store of eight bytes: a kill or a reader never sees half of one.
         self._numbers[0] = sequence
         if synced:
             self._numbers[1] = sequence
@@ -192,7 +192,7 @@ class Marks:
         self._numbers[3] = self._list_end
 
     def close(self) -> None:
-        """Stops, with a last look at the list of files; the mark stays."""
+        """Stops, after a last check of the list of files; the mark stays."""
         if self._list >= 0:
             if self._numbers is not None:
                 with contextlib.suppress(OSError):
@@ -236,7 +236,7 @@ def _list_of_files(store: str) -> tuple[int, Path]:
     """Returns the number and the path of the list that the database would read.
 
     Raises:
-        CorruptData: there is none.
+        CorruptData: the mark does not exist.
     """
     named: str | None = None
     while True:

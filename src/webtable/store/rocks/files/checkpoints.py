@@ -17,7 +17,7 @@ from webtable.errors import (
     StorageError,
     WebTableError,
 )
-from webtable.store.rocks.files.errors import is_full, is_refused
+from webtable.store.rocks.files.errors import is_forbidden, is_full
 from webtable.temporary_folders import ScratchFolder
 
 __all__ = ["checkpoint_draft", "copy_file"]
@@ -89,7 +89,7 @@ def _translated(exc: Exception, target: str) -> WebTableError:
         return DiskFull(
             message, hint="make room there, or name a directory on another disk; the store is fine"
         )
-    if is_refused(exc):
+    if is_forbidden(exc):
         return NotAllowed(message, hint="name a directory that you may write to")
     if isinstance(exc, ValueError) or (isinstance(exc, OSError) and exc.errno in _BAD_NAME):
         return InvalidRequest(message, hint="name a new directory")

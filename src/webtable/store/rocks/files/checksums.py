@@ -11,7 +11,7 @@ from webtable.store.rocks.open_tables import OpenFamily
 __all__ = ["check_blocks"]
 
 _READAHEAD_BYTES = 1024 * 1024
-_EVERY = 256  # cells between two looks at where the reading is
+_EVERY = 256  # cells between two checks of the position
 
 
 def check_blocks(table: str, family: OpenFamily) -> int:
@@ -35,7 +35,7 @@ def check_blocks(table: str, family: OpenFamily) -> int:
     try:
         seeker.status()
     except Exception as exc:
-        if type(exc) is not Exception:  # rocksdict raises bare ones for what RocksDB says
+        if type(exc) is not Exception:  # rocksdict raises a bare `Exception` for errors of RocksDB
             raise
         where = f"after row {unescape(key.partition(bytes(1))[0])!r:.80}" if key else "at its start"
         raise CorruptData(

@@ -51,7 +51,7 @@ T = TypeVar("T")
 _MIB = 1024 * 1024
 _WRITE_BUFFERS = 256 * _MIB  # for the whole database, however many families it has
 _BLOCK_CACHE = 64 * _MIB
-_HELD = Tuning(is_held=True)
+_PAUSED = Tuning(is_paused=True)
 _FLUSHING = ".flush-"
 
 _log = get_logger("webtable.store.rocks")
@@ -60,7 +60,7 @@ _log = get_logger("webtable.store.rocks")
 class Database:
     """RocksDB behind our rules: one writer, any number of readers, our errors only.
 
-    `commits` is held while something is read and written in one step, so that no other write
+    A thread holds `commits` while it reads and writes in one step, so that no other write
     comes between.
     """
 
@@ -90,7 +90,7 @@ class Database:
             promise = self._marks.promised()
             remove_unmade(self.path)
             if self._lock.was_killed and is_made(self.path):
-                # See what its log gives back before anything is changed.
+                # Check what its log recovers before anything is changed.
                 reader = self._rocks(self.path, AccessType.read_only(False))
                 recovered = reader.latest_sequence_number()
                 reader.close()
@@ -114,7 +114,7 @@ class Database:
                 root.close()
                 raise
         except BaseException:
-            # Whoever opens it next finds what this one found.
+            # The next process that opens it finds the same state.
             self._lock.release(is_clean=not self._lock.was_killed)
             raise
         return root
@@ -127,9 +127,9 @@ class Database:
                 f"store '{path}' has lost its file CURRENT",
                 hint="restore the store from a checkpoint",
             )
-        known = {} if self.read_only else read_tunings(path)
-        # Nothing is merged before it is known how to compress it, see `tune`.
-        self._tunings = {name: known.get(name, _HELD) for name in names} | {"default": Tuning()}
+        tunings = {} if self.read_only else read_tunings(path)
+        # Nothing is merged before the compression is read from the schema, see `tune`.
+        self._tunings = {name: tunings.get(name, _PAUSED) for name in names} | {"default": Tuning()}
         families = {name: each.options(self._cache) for name, each in self._tunings.items()}
         return Rdict(path, self._options(), families, access)
 
@@ -140,7 +140,7 @@ class Database:
         options.set_max_total_wal_size(WAL_LIMIT)
         # A write may skip the log; then all families must reach the disk together.
         options.set_atomic_flush(True)
-        # Recovers up to the first damage; `Marks` tells if that was not everything.
+        # Recovers up to the first damage; `Marks` detects if that was not everything.
         options.set_wal_recovery_mode(DBRecoveryMode.point_in_time())
         options.set_max_background_jobs(2)
         options.set_max_open_files(-1)
@@ -176,7 +176,7 @@ class Database:
         return [name for name in Rdict.list_cf(self.path, self._options()) if name != "default"]
 
     def create_family(self, name: str, tuning: Tuning) -> None:
-        """Creates a RocksDB column family, whose files are written as `tuning` says."""
+        """Creates a RocksDB column family, whose files are written with `tuning`."""
         self._root.create_column_family(name, tuning.options(self._cache)).close()
         self._tunings[name] = tuning
 
@@ -184,7 +184,7 @@ class Database:
         """Chooses how the files of a family are written from now on, and lets them merge."""
         if self.read_only:
             return
-        changes = tuning.changes(self._tunings.get(name, _HELD))
+        changes = tuning.changes(self._tunings.get(name, _PAUSED))
         # It takes RocksDB ten milliseconds where there are thirty families.
         if changes:
             self.family(name)[0].set_options(changes)
@@ -273,7 +273,7 @@ class Database:
             shutil.copy(Path(self.path, FORMAT_FILE), draft / FORMAT_FILE)
 
     def _copy_files(self, draft: Path) -> None:
-        """Copies the files beside a writer, and lets the copy take in its log."""
+        """Copies the files beside a writer, and replays the log into the copy."""
         follower = Follower(self.path, self._rocks)
         try:
             promise = follower.copy_to(draft)
@@ -295,13 +295,13 @@ class Database:
     def catch_up(self) -> bool:
         """Lets a follower see what the writer has written by now.
 
-        Returns whether it could; otherwise it must be opened anew.
+        Returns whether it could; otherwise it must be opened again.
         """
         with self.commits:
             return self._follower.catch_up()
 
     def reopen(self) -> None:
-        """Opens a follower anew, also so that it sees new column families."""
+        """Opens a follower again, also so that it sees new column families."""
         with self.commits:
             self._handles.clear()
             self._root = self._follower.open()
@@ -330,7 +330,8 @@ class Database:
                     self._lock.release(is_clean=is_clean)
 
     def _release(self) -> None:
-        # rocksdict flushes once more and may fail at that again; it lets go of the files even so.
+        # rocksdict flushes once more and may fail at that again; it releases the files
+        # nevertheless.
         for rocks, _ in self._handles.values():
             with contextlib.suppress(Exception):
                 rocks.close()

@@ -1,10 +1,11 @@
-"""A store's directory: what says that it is one and of which format, and who writes to it.
+"""A store's directory: the file that marks it as a store and its format, and the writer's lock.
 
 On-disk: changing this needs a new format version.
 
     WEBTABLE   JSON: the format's number; what makes a directory a store
-    WRITER     JSON: who has the store open for writing; empty after a clean close. Locked (flock)
-               while a writer lives, so the system takes the lock away from one that was killed
+    WRITER     JSON: the process that has the store open for writing; empty after a clean close.
+    Locked (flock)
+               while a writer lives, so the system releases the lock of one that was killed
 """
 
 from __future__ import annotations
@@ -34,9 +35,9 @@ _WRITER_FILE = "WRITER"
 
 
 class WriterLock:
-    """The right to write to a store, held by one process at a time.
+    """The right of one process at a time to write to a store.
 
-    `was_killed` tells that the writer before did not close the store.
+    `was_killed` is true if the writer before did not close the store.
     """
 
     def __init__(self, path: str) -> None:
@@ -71,7 +72,7 @@ class WriterLock:
         os.pwrite(self._file, content, 0)
 
     def release(self, *, is_clean: bool) -> None:
-        """Gives the right back; after a clean close nothing is left to recover."""
+        """Releases the lock; after a clean close nothing is left to recover."""
         # The file stays: if it were removed, two processes could lock one of that name each.
         if is_clean:
             self._write(b"")
@@ -79,7 +80,7 @@ class WriterLock:
 
 
 def check_format(path: str, *, create: bool) -> None:
-    """Makes sure that `path` is a store of a format that this program knows, or makes it one.
+    """Makes sure that `path` is a store of a format that this program supports, or creates one.
 
     Raises:
         InvalidRequest: it is not a path that a store can have.
@@ -130,7 +131,7 @@ def _make_store(directory: Path, file: Path, *, create: bool) -> None:
         raise _is_a_file(str(directory))
     if Path(directory, "CURRENT").exists():
         raise CorruptData(
-            f"'{directory}' holds a database without the file {FORMAT_FILE}",
+            f"'{directory}' has a database without the file {FORMAT_FILE}",
             hint="it is not a store of this program, or was damaged: restore a checkpoint",
         )
     draft = file.with_suffix(".new")
@@ -159,7 +160,7 @@ def _check_version(path: str, content: bytes) -> None:
         ) from exc
     if version != FORMAT_VERSION:
         raise FormatVersionError(
-            f"store '{path}' has format {version}, this program knows {FORMAT_VERSION}",
+            f"store '{path}' has format {version}, this program supports {FORMAT_VERSION}",
             hint="use the version of webtable that wrote it, or a newer one",
         )
 
@@ -182,7 +183,7 @@ def is_unmade(path: str) -> bool:
 
 
 def remove_unmade(path: str) -> None:
-    """Removes what is left of a database whose making was interrupted."""
+    """Removes what is left of a database whose creation was interrupted."""
     if not is_unmade(path):
         return
     for pattern in ("MANIFEST-*", "*.dbtmp", "*.log"):

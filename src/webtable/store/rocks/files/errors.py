@@ -16,13 +16,13 @@ from webtable.errors import (
     WebTableError,
 )
 
-__all__ = ["is_full", "is_refused", "translated"]
+__all__ = ["is_forbidden", "is_full", "translated"]
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
-_REFUSED = {errno.EACCES, errno.EPERM, errno.EROFS}
+_FORBIDDEN = {errno.EACCES, errno.EPERM, errno.EROFS}
 # RocksDB gives the system's reason as text only.
 _FULL_TEXTS = ("No space left", "Disk quota exceeded", "File too large", "Space limit reached")
-_REFUSED_TEXTS = ("Permission denied", "Operation not permitted", "Read-only file system")
+_FORBIDDEN_TEXTS = ("Permission denied", "Operation not permitted", "Read-only file system")
 _DAMAGE_TEXTS = ("Corruption", "No such file", "does not exist")
 
 
@@ -43,10 +43,10 @@ class translated:  # noqa: N801 - it reads as a word: with translated(path)
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if error is not None and isinstance(error, Exception):
-            self.tell(error)
+            self.raise_translated(error)
 
-    def tell(self, error: Exception) -> None:
-        """Raises the error of ours that this one amounts to; returns where it is one already."""
+    def raise_translated(self, error: Exception) -> None:
+        """Raises the translated error; returns where the error is one of ours already."""
         ours = _translate(error, self.path)
         if not isinstance(ours, WebTableError) and self._is_closed():
             # A thread was at work when another closed the store under it.
@@ -61,10 +61,10 @@ def is_full(exc: Exception) -> bool:
     return number in _FULL or any(each in str(exc) for each in _FULL_TEXTS)
 
 
-def is_refused(exc: Exception) -> bool:
+def is_forbidden(exc: Exception) -> bool:
     """Whether the system did not allow something."""
     number = exc.errno if isinstance(exc, OSError) else None
-    return number in _REFUSED or any(each in str(exc) for each in _REFUSED_TEXTS)
+    return number in _FORBIDDEN or any(each in str(exc) for each in _FORBIDDEN_TEXTS)
 
 
 def _translate(exc: Exception, path: str) -> Exception:
@@ -80,12 +80,12 @@ def _translate(exc: Exception, path: str) -> Exception:
     if is_full(exc):
         return DiskFull(
             f"the disk of store '{path}' is full: {text}",
-            hint="make room, then open the store again; what was acknowledged is kept",
+            hint="make room, then open the store again; acknowledged writes are safe",
         )
-    if is_refused(exc):
+    if is_forbidden(exc):
         return NotAllowed(
             f"store '{path}' may not be used: {text}",
-            hint="check who owns the directory and its files; to read only, open it read-only",
+            hint="check the owner of the directory and its files; to read only, open it read-only",
         )
     if number is None and any(each in text for each in _DAMAGE_TEXTS):
         return CorruptData(

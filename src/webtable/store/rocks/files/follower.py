@@ -5,7 +5,7 @@ between the reading of the list of files and that of the logs is missing from so
 not from others, and rows are torn. So a follower links every file into a directory of its own, at a
 moment at which the list does not change, which takes about a millisecond, and follows those. A
 linked log grows with the writer's. When the writer starts another log or changes the list, the
-files are linked anew.
+files are linked again.
 
 The directories are `.readers/*` in the store's; what dead readers left is removed by the next one
 (see `webtable.temporary_folders`). Where links cannot be made, because the reader may not write
@@ -107,19 +107,19 @@ class Follower:
                 raise FellBehind(self._path)
 
     def catch_up(self) -> bool:
-        """Reads what was written since, and returns True; False says that it must open anew."""
+        """Reads what was written since, and returns True; False means that it must open again."""
         promise = self._marks.promised()
         if self._rocks is None or _files(self._path) != self._files:
             return False
         self._rocks.try_catch_up_with_primary()
-        # The writer may have gone on to a new log since the look at its files.
+        # The writer may have gone on to a new log since its files were listed.
         if _files(self._path) != self._files:
             return False
         self._marks.check(promise, self._rocks.latest_sequence_number())
         return True
 
     def close(self) -> None:
-        """Removes the view and lets go of the database.
+        """Removes the view and releases the database.
 
         Reads under way go on with the files that they have open; RocksDB closes after the last.
         """
@@ -131,8 +131,8 @@ class Follower:
 
     def _open_view(self, promise: Promise) -> Rdict:
         view = self._view
-        # A follower takes a file that it cannot read for one that is gone, and stays at what was
-        # before it. A strict opening complains; without the logs it is quick.
+        # A follower treats a file that it cannot read as one that was removed, and stays at the
+        # state before it. A strict opening raises an error; without the logs it is quick.
         strict = self._open_rocks(str(view / "strict"), AccessType.read_only(False))
         listed = _table_files(strict)
         strict.close()
@@ -198,14 +198,14 @@ class Follower:
         return self._folder.path
 
     def copy_to(self, directory: Path) -> Promise:
-        """Copies the files of the view to a new directory; returns what that must give back.
+        """Copies the files of the view to a new directory; returns what the copy must contain.
 
         Everything that was acknowledged before the call is in the copy, except for writes without
         the log that are not flushed yet.
 
         Raises:
             CorruptData, FellBehind: as `open`.
-            FileNotFoundError: a file is gone that the view could only link symbolically.
+            FileNotFoundError: a file was removed that the view could only link symbolically.
         """
         promise = self._marks.promised()
         self.open()

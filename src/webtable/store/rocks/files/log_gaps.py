@@ -1,11 +1,11 @@
 """Whether the write-ahead logs go on where the list of files ends, with nothing between.
 
 RocksDB removes a log when all of it is in table files and the list of files (MANIFEST) names these.
-If the end of the list is cut, they are not named any more, and the log is gone: the next log begins
-behind cells that nothing holds. RocksDB replays it all the same, and so it does with a log that
+If the end of the list is cut, they are not named any more, and the log is removed: the next log
+begins after cells that no file has. RocksDB replays it all the same, and so it does with a log that
 was cut and has another one behind it. Each write has the number behind the last one, so both show
-as numbers that are missing. Writes that skip the log (`"none"`) have numbers, too, and are missing
-rightly; the caller must know that there are none.
+as numbers that are missing. Writes that skip the log (`"none"`) have numbers, too, and are rightly
+missing; the caller must exclude such writes.
 
 What is read here of RocksDB's files has been the same since its first version: a log is blocks of
 records, each a checksum, a length and a kind, and the bytes. In a write-ahead log these are
@@ -52,7 +52,7 @@ def has_gap(store: str, read_list: Callable[[], bytes]) -> bool:
 def _spans(store: str) -> Iterator[tuple[int, int]]:
     """Yields the first write of each log that has any, and the number behind its last one.
 
-    Of the last log only the first write is looked at: what its end lacks shows otherwise.
+    Of the last log only the first write is checked: a missing end is detected elsewhere.
     """
     logs = sorted(Path(store).glob("*.log"), key=lambda log: (len(log.name), log.name))
     for log in logs:
@@ -72,7 +72,7 @@ def _spans(store: str) -> Iterator[tuple[int, int]]:
 
 
 def _last_listed(data: bytes) -> int:
-    """Returns the number of the last write that the list of files knows of.
+    """Returns the number of the last write that the list of files names.
 
     Edits of one flush are a group, which RocksDB applies as a whole: of a group that is cut it
     applies nothing.

@@ -1,4 +1,4 @@
-"""What a store lost when its machine stopped, remembered until somebody has dealt with it.
+"""What a store lost when its machine stopped, recorded until a user has handled it.
 
 On-disk: the file `LOST` has one JSON object a line: `at`, seconds since 1970 when the loss was
 found, and `cells`, how many acknowledged cells at the end of the write-ahead log were gone.
@@ -36,8 +36,8 @@ def read_losses(store: str) -> list[Loss]:
     found = []
     for line in lines:
         try:
-            held = json.loads(line)
-            found.append(Loss(at=int(held["at"]), cells=int(held["cells"])))
+            record = json.loads(line)
+            found.append(Loss(at=int(record["at"]), cells=int(record["cells"])))
         except (ValueError, KeyError, TypeError):
             continue
     return found

@@ -2,7 +2,7 @@
 
 A `Rule` is one filter at work in one read, with the state that HBase keeps in the filter. Its
 methods are called in HBase's order: the row key, cell by cell, the cells of the row together, the
-row; then `reset` for the next row. Nothing here knows RocksDB.
+row; then `reset` for the next row. Nothing here depends on RocksDB.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ __all__ = [
     "Timestamps",
 ]
 
-# What a rule says of a cell: what to do with it, and how far to go. The number modulo 3 is the
-# step (0 the next version, 1 the next column, 2 the next row); below 3 the cell is kept.
+# The decision of a rule on a cell: what to do with it, and how far to go. The number modulo 3 is
+# the step (0 the next version, 1 the next column, 2 the next row); below 3 the cell is kept.
 INCLUDE = 0
 INCLUDE_NEXT_COLUMN = 1
 INCLUDE_NEXT_ROW = 2
 SKIP = 3
 NEXT_COLUMN = 4
 NEXT_ROW = 5
-SEEK = 6  # not kept; `Rule.hint` says where to go
+SEEK = 6  # not kept; `Rule.hint` returns where to go
 
 Hint: TypeAlias = tuple[bytes, ...]
 """Where to go on: a row, or a row, a family and a qualifier; before all cells that are there."""
@@ -57,7 +57,7 @@ Passes: TypeAlias = Callable[[bytes], bool]
 
 
 class FilterCell:
-    """A cell that a filter looks at. Its value is read from the store only when asked for."""
+    """A cell that a filter checks. Its value is read from the store only when it is used."""
 
     __slots__ = ("_load", "_value", "column", "family", "row", "shown", "timestamp")
 
@@ -96,15 +96,15 @@ class FilterCell:
 
 
 class Rule:
-    """A filter that leaves out nothing. All others change one or the other of its answers.
+    """A filter that leaves out nothing. All others override one or more of its methods.
 
     Attributes:
-        looks_at_rows: whether `trim` and `leaves_out_row` are asked for every row with cells.
+        checks_rows: whether `trim` and `leaves_out_row` are called for every row with cells.
         may_end: whether `is_done` can ever become true.
-        is_hinting: whether HBase asks it for a hint even behind filters that reject the cell.
+        is_hinting: whether HBase gets a hint from it even after filters that reject the cell.
     """
 
-    looks_at_rows = False
+    checks_rows = False
     may_end = False
     is_hinting = False
 
@@ -112,7 +112,7 @@ class Rule:
         """A new row begins."""
 
     def leaves_out_key(self, row: bytes) -> bool:
-        """Whether the key alone is enough to leave out the row. Told of every row."""
+        """Whether the key alone is enough to leave out the row. Called for every row."""
         return self.may_end and self.is_done()
 
     def is_done(self) -> bool:
@@ -198,7 +198,7 @@ class ColumnPrefixes(Rule):
     def judge(self, cell: FilterCell) -> int:
         if not self._prefixes:
             return INCLUDE
-        # As HBase does it: only the last prefix at or before the qualifier is looked at, so of
+        # As HBase does it: only the last prefix at or before the qualifier is checked, so of
         # two prefixes where one begins the other the shorter one may be overlooked.
         at = bisect_right(self._prefixes, cell.qualifier)
         if at and cell.qualifier.startswith(self._prefixes[at - 1]):
@@ -320,7 +320,7 @@ class Part(Rule):
 class SingleValue(Rule):
     """`SingleColumnValueFilter`."""
 
-    looks_at_rows = True
+    checks_rows = True
 
     def __init__(self, filter: f.SingleColumnValueFilter, passes: Passes) -> None:
         self._column = filter.column
@@ -366,7 +366,7 @@ class SingleValueExclude(SingleValue):
 class Dependent(Rule):
     """`DependentColumnFilter`."""
 
-    looks_at_rows = True
+    checks_rows = True
 
     def __init__(self, filter: f.DependentColumnFilter, passes: Passes | None) -> None:
         self._column = filter.column

@@ -1,4 +1,4 @@
-"""Comparators at work: from an operator and a comparator to a function that says what passes."""
+"""Comparators at work: from an operator and a comparator to a function that decides what passes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _TURNED = _OPS | {"<": operator.gt, "<=": operator.ge, ">=": operator.le, ">": o
 
 
 def passing(op: c.FilterOp, comparator: c.Comparator | bytes) -> Callable[[bytes], bool]:
-    """Returns a function that says whether stored bytes compare so.
+    """Returns a function that decides whether stored bytes pass the comparison.
 
     Raises:
         InvalidRequest: a regular expression is not valid, not the same in Java and Python, or

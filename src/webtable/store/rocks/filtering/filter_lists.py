@@ -1,4 +1,4 @@
-"""Filters made of filters: lists, `SKIP` and `WHILE`, with HBase's rules for merging answers."""
+"""Combined filters: lists, `SKIP` and `WHILE`, with HBase's rules for merging decisions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class _Several(Rule):
     def __init__(self, rules: Sequence[Rule], *, reverse: bool) -> None:
         self._rules = rules
         self._reverse = reverse
-        self.looks_at_rows = any(rule.looks_at_rows for rule in rules)
+        self.checks_rows = any(rule.checks_rows for rule in rules)
         self.may_end = any(rule.may_end for rule in rules)
 
     def reset(self) -> None:
@@ -63,12 +63,12 @@ class All(_Several):
         for rule in self._rules:
             if rule.may_end and rule.is_done():
                 return True
-            # All others are asked: some note by this that a row begins.
+            # All others are called: some note by this that a row begins.
             if rule.leaves_out_key(row):
                 leaves_out = True
             elif rule.is_hinting:
                 may_hint = True
-        # As in HBase: where one may say how far to go, it is shown the cells of the row.
+        # As in HBase: a filter that may give a hint gets the cells of the row.
         return leaves_out and not may_hint
 
     def is_done(self) -> bool:
@@ -77,9 +77,9 @@ class All(_Several):
     def judge(self, cell: FilterCell) -> int:
         merged = INCLUDE
         self._seeking.clear()
-        asked = 0
+        evaluated = 0
         for rule in self._rules:
-            asked += 1
+            evaluated += 1
             if rule.may_end and rule.is_done():
                 merged = NEXT_ROW
                 break
@@ -89,7 +89,7 @@ class All(_Several):
             merged = _both(merged, code)
             if merged > INCLUDE_NEXT_ROW:
                 break
-        for rule in self._rules[asked:]:
+        for rule in self._rules[evaluated:]:
             if rule.is_hinting and rule.judge(cell) == SEEK:
                 self._seeking.append(rule)
         return SEEK if self._seeking else merged
@@ -115,7 +115,7 @@ class All(_Several):
 class One(_Several):
     """A list one of whose filters must pass: the smallest step that any of them takes.
 
-    A filter that asked for a greater step is not shown what lies between, so that it behaves
+    A filter that returned a greater step does not see the cells in between, so that it behaves
     as if it were alone.
     """
 
@@ -135,8 +135,8 @@ class One(_Several):
     def leaves_out_key(self, row: bytes) -> bool:
         if not self._rules:
             return False
-        answers = [rule.is_done() or rule.leaves_out_key(row) for rule in self._rules]
-        return all(answers)
+        decisions = [rule.is_done() or rule.leaves_out_key(row) for rule in self._rules]
+        return all(decisions)
 
     def is_done(self) -> bool:
         return bool(self._rules) and all(rule.is_done() for rule in self._rules)
@@ -159,7 +159,7 @@ class One(_Several):
         return merged
 
     def _remembered(self, at: int, rule: Rule, cell: FilterCell) -> int | None:
-        """Returns the answer that follows from an earlier one in this row; None to ask."""
+        """Returns the decision that follows from an earlier one in this row, else None."""
         earlier = self._cells[at]
         if earlier is None:
             return None
@@ -199,9 +199,9 @@ class One(_Several):
 
 
 class SkipRow(Rule):
-    """`SkipFilter`. As in HBase its filter is never told of row keys, and gives no hints."""
+    """`SkipFilter`. As in HBase its filter does not see row keys, and gives no hints."""
 
-    looks_at_rows = True
+    checks_rows = True
 
     def __init__(self, rule: Rule) -> None:
         self._rule = rule
@@ -233,7 +233,7 @@ class SkipRow(Rule):
 class While(Rule):
     """`WhileMatchFilter`. As in HBase it gives no hints."""
 
-    looks_at_rows = True
+    checks_rows = True
     may_end = True
 
     def __init__(self, rule: Rule) -> None:
@@ -271,7 +271,7 @@ class While(Rule):
 
 
 def _both(one: int, other: int) -> int:
-    """Merges the answers of two filters that must both pass."""
+    """Merges the decisions of two filters that must both pass."""
     if SEEK in {one, other}:
         return SEEK
     is_kept = one < SKIP and other < SKIP
@@ -279,9 +279,9 @@ def _both(one: int, other: int) -> int:
 
 
 def _either(one: int, other: int) -> int:
-    """Merges the answers of two filters one of which must pass."""
+    """Merges the decisions of two filters one of which must pass."""
     if one == other == SEEK:
         return SEEK
     is_kept = one < SKIP or other < SKIP
-    # How far a hint goes is not known, so it counts as the smallest step; 6 % 3 is just that.
+    # How far a hint goes is unknown, so it counts as the smallest step; 6 % 3 is just that.
     return min(one % 3, other % 3) + (0 if is_kept else SKIP)

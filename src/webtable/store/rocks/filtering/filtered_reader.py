@@ -1,7 +1,7 @@
 """Reading rows through a filter: HBase's region scanner and store scanner, on RocksDB.
 
 A `FamilyCursor` walks through one family with one iterator, and jumps where the filter lets it.
-What is visible is decided first, then the filter is asked, and of what it keeps the newest versions
+What is visible is decided first, then the filter decides, and of what it keeps the newest versions
 are returned: a filter sees as many versions as the family keeps.
 """
 
@@ -46,7 +46,7 @@ class Span(NamedTuple):
     """Which keys to read: from `first` on, escaped, up to the bound that the options have.
 
     `together` is whether to read families that do not matter for a decision before it is made.
-    HBase does so backwards and in conditions, and some answers depend on it.
+    HBase does so backwards and in conditions, and some results depend on it.
     """
 
     first: bytes
@@ -56,7 +56,7 @@ class Span(NamedTuple):
 
 
 class FamilyCursor:
-    """A walk through one family; `prefix` is the row it stands at, None when none is left."""
+    """A walk through one family; `prefix` is the current row, None at the end."""
 
     def __init__(self, read: FamilyRead, view: View, seeker: RdictIter, span: Span) -> None:
         self._family, self._wanted = read
@@ -86,7 +86,7 @@ class FamilyCursor:
     def read_row(  # noqa: PLR0915 - one loop, because a call a cell would double its cost
         self, row: bytes, rule: Rule
     ) -> list[RawCell]:
-        """Returns what the filter keeps of the row it stands at, and goes on to the next row."""
+        """Returns what the filter keeps of the current row, and goes on to the next row."""
         prefix, seeker, matcher, wanted = self.prefix, self._seeker, self._matcher, self._wanted
         assert prefix is not None
         if self._reverse:
@@ -99,13 +99,13 @@ class FamilyCursor:
             if rule.may_end and rule.is_done():
                 break
             qualifier, kind = key[size:-SUFFIX_BYTES], 255 - key[-1]
-            if wanted is not None and not self._is_asked(qualifier, kind):
+            if wanted is not None and not self._is_selected(qualifier, kind):
                 self._next_column(prefix, qualifier)
                 continue
             timestamp = MAX_TIMESTAMP - int.from_bytes(key[-SUFFIX_BYTES:-1], "big")
             load: Callable[[], bytes] = seeker.value
             if is_plain and kind == _PUT:
-                # Nothing met so far in this row hides anything, so no rules need to be asked.
+                # No cell of this row so far hides another, so the rules are not needed.
                 if qualifier == newest:
                     self._next_column(prefix, qualifier)
                     continue
@@ -144,14 +144,14 @@ class FamilyCursor:
             self.prefix = None
         return cells
 
-    def _is_asked(self, qualifier: bytes, kind: int) -> bool:
+    def _is_selected(self, qualifier: bytes, kind: int) -> bool:
         """Whether a cell matters where columns are named: markers of the family always do."""
         wanted = self._wanted
         assert wanted is not None
         return qualifier in wanted or (qualifier == _NAMELESS and not is_put(kind))
 
     def _go_on(self, code: int, rule: Rule, cell: FilterCell, qualifier: bytes) -> bool:
-        """Goes where an answer leads; returns False when that is another row, backwards."""
+        """Goes where a decision leads; returns False when that is another row, backwards."""
         prefix = self.prefix
         assert prefix is not None
         is_last = self._matcher.is_done and self._wanted is not None
@@ -241,7 +241,7 @@ class FamilyCursor:
         """Notes the row that the iterator has come to."""
         key = self._seeker.key()
         if key is None:
-            self._seeker.status()  # tells whether it ended by an error
+            self._seeker.status()  # raises if it ended by an error
         if key is None or (self._reverse and key < self._first):
             self.prefix = None
         else:
@@ -255,7 +255,7 @@ def filtered_rows(
 
     Args:
         cursors: one for each family to read, in family order.
-        is_stopped: asked at every row that is looked at, whether to end at once.
+        is_stopped: called at every row that is checked; returns whether to end at once.
     """
     # Families that do not matter for the decision are read only for rows that pass.
     deciding = [each for each in cursors if span.together or rule.needs(each.name)]
@@ -301,13 +301,13 @@ def _decide(
 ) -> list[tuple[FamilyCursor, list[RawCell]]] | None:
     """Returns what is left of a row, None when the row is left out."""
     if not any(cells for _, cells in found):
-        if rule.looks_at_rows:
+        if rule.checks_rows:
             rule.trim([])
         return None
-    if not rule.looks_at_rows:
+    if not rule.checks_rows:
         return None if rule.leaves_out_row() else found
     found = [(cursor, rule.trim(cells)) for cursor, cells in found]
-    # As in HBase: a row of which nothing is left is not asked about, and may get cells from
+    # As in HBase: the filter does not see a row without remaining cells, and it may get cells from
     # families that did not matter for the decision.
     if any(cells for _, cells in found) and rule.leaves_out_row():
         return None

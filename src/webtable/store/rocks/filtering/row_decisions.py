@@ -3,8 +3,8 @@
 Most filters that people write are such: conditions on columns, on row keys, on values. What the
 function leaves is what HBase's rules (`cell_rules`, `filter_lists`) come to for them, whatever the
 order of the cells; a test compares both. Filters that count, end a scan or remember something of
-other rows are not made so. What could have been jumped over is read; a `Decision` tells how much
-that was.
+other rows have no such form. Cells that could have been jumped over are read; a `Decision` has
+their number.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Cut: TypeAlias = Callable[[bytes, Cells], Cells]
 """Returns what stays of a row, by its key and its cells; nothing leaves it out."""
 
 Keeps: TypeAlias = Callable[[bytes, Cells], bool]
-"""Says whether a row stays as it is."""
+"""Decides whether a row stays as it is."""
 
 Waste: TypeAlias = Callable[[Cells, Cells], int]
 """Returns what was read in vain of a row, by its cells and those that stay; in cells."""
@@ -46,10 +46,10 @@ class Decision(NamedTuple):
 
     Attributes:
         cut: what stays of the row.
-        waste: what was read in vain, None where all of the row had to be looked at.
+        waste: what was read in vain, None where all of the row had to be read.
         patience: how much of that, row by row, is still cheaper than jumping over it.
         all_versions: whether the row must have all versions that its families keep.
-        is_jump: whether it stands for a filter that would jump over most of what it leaves out.
+        is_jump: whether it replaces a filter that would jump over most of what it leaves out.
     """
 
     cut: Cut
@@ -63,7 +63,7 @@ def row_decision(filter: f.Filter, reads: Sequence[FamilyRead], view: View) -> D
     """Returns what does the filter's work on whole rows; None where that cannot be.
 
     Raises:
-        InvalidRequest: a regular expression is not one, or not the same in Java and Python.
+        InvalidRequest: a regular expression is not valid, or not the same in Java and Python.
     """
     if view.raw:  # A raw scan counts markers as versions, and a filter sees them.
         return None
@@ -92,7 +92,7 @@ def row_decision(filter: f.Filter, reads: Sequence[FamilyRead], view: View) -> D
 
 
 def _behind(column: bytes) -> Waste:
-    """What lies behind the last column that is looked at, in rows that are left out."""
+    """What lies after the last column that is checked, in rows that are left out."""
 
     def waste(cells: Cells, kept: Cells) -> int:
         return 0 if kept else _cost(cells[bisect_right(cells, column, key=_column) :])
@@ -114,9 +114,9 @@ def _column(cell: RawCell) -> bytes:
 
 
 def _is_formula(filter: f.Filter) -> bool:
-    """Whether it is made of conditions, and at most an `AND` with prefixes of row keys."""
+    """Whether it consists of conditions, and at most an `AND` with prefixes of row keys."""
     if isinstance(filter, f.FilterList) and filter.must_pass == "all" and filter.filters:
-        # A scan is narrowed to such a prefix, so none of its rows is looked at in vain.
+        # A scan is narrowed to such a prefix, so none of its rows is read in vain.
         rest = [each for each in filter.filters if not isinstance(each, f.PrefixFilter)]
         return all(map(_is_condition, rest))
     return isinstance(filter, f.PrefixFilter) or _is_condition(filter)
@@ -201,7 +201,7 @@ def _by_qualifier(passes: Callable[[bytes], bool]) -> Cut:
 
 
 def _jumping(filter: f.Filter) -> Cut | None:
-    """Returns what a filter leaves that would rather jump, None if it is not one of a few."""
+    """Returns what a filter leaves that would rather jump, None for most filters."""
     match filter:
         case f.ColumnPrefixFilter(prefix):
             return _by_qualifier(lambda qualifier: qualifier.startswith(prefix))

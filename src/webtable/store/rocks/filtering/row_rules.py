@@ -88,7 +88,7 @@ class Stop(Rule):
 class Page(Rule):
     """`PageFilter`, with the whole table as one region."""
 
-    looks_at_rows = True
+    checks_rows = True
     may_end = True
 
     def __init__(self, filter: f.PageFilter) -> None:
@@ -127,7 +127,7 @@ class RowKey(Rule):
 class RandomRow(Rule):
     """`RandomRowFilter`."""
 
-    looks_at_rows = True
+    checks_rows = True
 
     def __init__(self, filter: f.RandomRowFilter) -> None:
         self._chance = filter.chance
@@ -185,7 +185,7 @@ class Fuzzy(Rule):
 
 
 def _misfit(row: bytes, pattern: tuple[bytes, bytes]) -> int | None:
-    """Returns the first position at which the row has not what the pattern asks for."""
+    """Returns the first position at which the row does not match the pattern."""
     for at, (byte, wanted, free) in enumerate(zip(row, *pattern, strict=False)):
         if byte != wanted and not free:
             return at

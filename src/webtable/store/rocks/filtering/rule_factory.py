@@ -11,17 +11,17 @@ __all__ = ["make_rule"]
 
 
 def make_rule(filter: f.Filter, *, reverse: bool = False) -> cell_rules.Rule:
-    """Returns a rule that does what the filter says, for one read.
+    """Returns a rule that implements the filter, for one read.
 
     Raises:
-        InvalidRequest: a regular expression is not one, or not the same in Java and Python.
+        InvalidRequest: a regular expression is not valid, or not the same in Java and Python.
     """
     match filter:
         case f.FilterList():
             parts = [make_rule(each, reverse=reverse) for each in filter.filters]
             kind = filter_lists.All if filter.must_pass == "all" else filter_lists.One
             return kind(parts, reverse=reverse)
-        # In HBase these two do not tell their filter that a scan goes backwards.
+        # In HBase the filters inside these two do not see that a scan goes backwards.
         case f.SkipFilter():
             return filter_lists.SkipRow(make_rule(filter.filter))
         case f.WhileMatchFilter():

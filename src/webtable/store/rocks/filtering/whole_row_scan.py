@@ -55,7 +55,7 @@ class WholeRows:
     """
 
     def __init__(self, decision: Decision, rule: Rule, is_stopped: Callable[[], bool]) -> None:
-        """Takes the decision, the rule it stands for, and what tells at a row to end at once."""
+        """Takes the decision, the rule it replaces, and a function that ends the scan at a row."""
         self._decision = decision
         self._rule = rule
         self._is_stopped = is_stopped
@@ -90,7 +90,7 @@ class WholeRows:
         ]
         shown = View(ALL_VERSIONS, view.time_range) if decision.all_versions else view
         walked = plain_pieces([each[0] for each in deciding], shown, span, [e[1] for e in deciding])
-        looked = wasted = 0
+        checked = wasted = 0
         for rows in walked:
             if self._is_stopped():
                 return
@@ -99,12 +99,12 @@ class WholeRows:
             kept = self._cut(rows, view.versions)
             if others:
                 kept = [_with(row, others) for row in kept]
-            # One row of each list stands for all of it; the first lists are short.
+            # One row of each list is a sample of all of it; the first lists are short.
             last = rows[-1]
-            looked += 1
+            checked += 1
             wasted += self._waste(last)
             yield kept
-            if wasted > decision.patience * (looked + _OUTLIERS) and not span.reverse:
+            if wasted > decision.patience * (checked + _OUTLIERS) and not span.reverse:
                 break
         else:
             return
@@ -126,7 +126,7 @@ class WholeRows:
         return kept
 
     def _waste(self, row: Row) -> int:
-        """Returns what was read in vain of a row, as far as is known."""
+        """Returns what was read in vain of a row, as far as it can be computed."""
         waste, cells = self._decision.waste, row.raw_cells
         return 0 if waste is None else waste(cells, self._decision.cut(row.key, cells))
 
@@ -138,7 +138,7 @@ class WholeRows:
 
 
 def _begins_huge(pairs: Sequence[tuple[FamilyRead, Iterators]], span: Span) -> bool:
-    """Whether the first row is so large that it must not be read to know that."""
+    """Whether the first row is so large that it must not be read to find that out."""
     for _, (seeker, _) in pairs:
         seeker.seek(span.first)
         key = seeker.key()
