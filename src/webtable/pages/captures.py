@@ -121,11 +121,11 @@ class Parsed(msgspec.Struct, frozen=True, gc=False):
     """By which the body was read: a name of the WHATWG standard."""
     hrefs: int = 0
     """`a` and `area` elements with a href."""
-    refused: int = 0
-    """Those of them that lead to no page: other schemes, broken or overlong URLs. Where links were
+    rejected: int = 0
+    """How many of them lead to no page: other schemes, invalid or too long URLs. Where links were
     left out (`links-cut`), not all are counted."""
     to_itself: int = 0
-    """Likewise those that lead to the page itself."""
+    """How many of them lead to the page itself, counted likewise."""
     notes: tuple[str, ...] = ()
     """What a reader should know: `anchors-cut`, `binary`, `charset-unknown`, `links-cut`,
     `nested-too-deep`."""

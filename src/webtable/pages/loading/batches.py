@@ -52,7 +52,7 @@ class Task(msgspec.Struct, frozen=True, array_like=True, tag=True):
     start: Position = START
     careful: int = 0
     """How many records are sent one by one."""
-    passes_over: bool = False
+    skip_first: bool = False
     """Whether the first record is not looked into, only named."""
     most: int = BATCH_CAPTURES
     """Captures of a batch."""
@@ -231,7 +231,7 @@ def read_file(task: Task) -> Iterator[Capture | Skipped]:
         task.start,
         name=task.path,
         is_careful=task.careful > 0,
-        passes_over=task.passes_over,
+        skip_first=task.skip_first,
     )
 
 

@@ -196,8 +196,8 @@ class Workers:
             hint = "if memory is short, load it again with --workers 1: it goes on there"
             yield _given_up(task, why, hint)
             return
-        passes_over = worker.deaths_at_record >= MAX_DEATHS_AT_RECORD
-        worker.task = replace(task, careful=CAREFUL_RECORDS, passes_over=passes_over)
+        skip_first = worker.deaths_at_record >= MAX_DEATHS_AT_RECORD
+        worker.task = replace(task, careful=CAREFUL_RECORDS, skip_first=skip_first)
         yield from self._start(worker)
 
 
@@ -247,7 +247,7 @@ class _Worker:
 
     def arrived(self, batch: Batch) -> Batch:
         """Notes what was sent, so that a fresh process goes on behind it."""
-        self.task = replace(self.task, start=batch.after, passes_over=False)
+        self.task = replace(self.task, start=batch.after, skip_first=False)
         self.deaths_before = self.deaths_at_record = 0
         repeated, self.repeated = self.repeated, []
         return replace(batch, repeated=repeated) if repeated else batch
