@@ -39,7 +39,7 @@ def test_a_small_store_is_fine(location: str) -> None:
     assert found["pages"]["measured"] == "11"
     assert found["domains"]["measured"] == "4"
     assert str(found["most captures of a page"]["measured"]).startswith("9 (")
-    assert set(found) >= {"slowest question", "storage", "indexes to pages"}
+    assert set(found) >= {"slowest query", "storage", "indexes to pages"}
 
 
 def test_what_has_grown_too_large_gets_advice(
