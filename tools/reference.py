@@ -12,6 +12,8 @@ from pathlib import Path
 import click
 
 import webtable
+from tools.docstrings import sections, short_signature
+from tools.python_pages import store_page, values_page, webtable_page
 from tools.shell_page import shell_page
 from webtable import errors, records
 from webtable.cli.main import cli
@@ -152,7 +154,7 @@ def administration_page() -> str:
     for name in (*cluster_values.__all__, *cluster_activity.__all__):
         kind = getattr(cluster_values, name, None) or getattr(cluster_activity, name)
         if isinstance(kind, type):
-            parts += [f"### {name}", _sections(inspect.getdoc(kind) or "")]
+            parts += [f"### {name}", sections(inspect.getdoc(kind) or "")]
             types = {
                 key: getattr(each, "__forward_arg__", each)
                 for key, each in kind.__annotations__.items()
@@ -164,32 +166,12 @@ def administration_page() -> str:
 def _methods(kind: type) -> Iterator[str]:
     for name, method in vars(kind).items():
         if inspect.isfunction(method) and not name.startswith("_"):
-            yield f"### {name}\n\n```text\n{_signature(name, method)}\n```"
-            yield _sections(inspect.getdoc(method) or "")
+            yield f"### {name}\n\n```text\n{short_signature(name, method)}\n```"
+            yield sections(inspect.getdoc(method) or "")
 
 
 def _contract(doc: str) -> str:
     return doc.partition("every engine:\n\n")[2]
-
-
-def _signature(name: str, method: Callable[..., object]) -> str:
-    signature = str(inspect.signature(method)).replace("(self, ", "(").replace("(self)", "()")
-    return name + signature.replace("'", "")
-
-
-def _sections(doc: str) -> str:
-    """Returns a docstring with its sections as lists."""
-    lines, is_section = [], False
-    for line in doc.splitlines():
-        if line in ("Args:", "Attributes:", "Raises:", "Returns:"):
-            lines += [f"*{line[:-1]}*", ""]
-            is_section = True
-        elif is_section and line.startswith("    ") and not line.startswith("     "):
-            name, _, rest = line.strip().partition(": ")
-            lines.append(f"- `{name}`: {rest}")
-        else:
-            lines.append(line[2:] if is_section and line.startswith("     ") else line)
-    return "\n".join(lines)
 
 
 def records_page() -> str:
@@ -200,21 +182,21 @@ def records_page() -> str:
         "Names of `webtable.records`; [how to](../howto/typed-records.md) has examples.",
     ]
     for kind in (records.Record, records.Collection, records.IndexBy, records.EntityTable):
-        parts += [f"## {kind.__name__}", _sections(inspect.getdoc(kind) or "")]
+        parts += [f"## {kind.__name__}", sections(inspect.getdoc(kind) or "")]
         for name, method in vars(kind).items():
             if inspect.isfunction(method) and (not name.startswith("_") or name == "__init__"):
                 shown = kind.__name__ if name == "__init__" else name
-                parts.append(f"### {shown}\n\n```text\n{_signature(shown, method)}\n```")
+                parts.append(f"### {shown}\n\n```text\n{short_signature(shown, method)}\n```")
                 if name != "__init__":
-                    parts.append(_sections(inspect.getdoc(method) or ""))
+                    parts.append(sections(inspect.getdoc(method) or ""))
     parts.append("## Others")
     for name in records.__all__:
         each = getattr(records, name)
         if inspect.isfunction(each):
-            parts.append(f"### {name}\n\n```text\n{_signature(name, each)}\n```")
-            parts.append(_sections(inspect.getdoc(each) or ""))
+            parts.append(f"### {name}\n\n```text\n{short_signature(name, each)}\n```")
+            parts.append(sections(inspect.getdoc(each) or ""))
         elif name in {"FoundRecords", "Ghost", "Partitioner", "HashPartitioner", "WideEntity"}:
-            parts += [f"### {name}", _sections(inspect.getdoc(each) or "")]
+            parts += [f"### {name}", sections(inspect.getdoc(each) or "")]
     return "\n\n".join(parts) + "\n"
 
 
@@ -222,6 +204,9 @@ PAGES: dict[str, Callable[[], str]] = {
     "docs/reference/administration.md": administration_page,
     "docs/reference/commands.md": commands_page,
     "docs/reference/errors.md": errors_page,
+    "docs/reference/python-store.md": lambda: store_page(MADE),
+    "docs/reference/python-values.md": lambda: values_page(MADE),
+    "docs/reference/python-webtable.md": lambda: webtable_page(MADE),
     "docs/reference/records.md": records_page,
     "docs/reference/shell.md": lambda: shell_page(MADE),
 }

@@ -11,8 +11,11 @@
         web.reports.largest(domain="example.com", limit=20)
         web.links.to("https://example.com/")
 
-`WebTable` is the front door. `webtable.open(location)` opens the wide-column `Store` below it:
-tables of rows, families, qualifiers and versions, in a directory or on an HBase cluster.
+`WebTable` is the front door: see `help(webtable.WebTable)`. `webtable.pages` and `webtable.links`
+have the types of what it returns.
+
+`webtable.open(location)` opens the wide-column `Store` below it: tables of rows, families,
+qualifiers and versions, in a directory or on an HBase cluster.
 
 A public name is imported when it is first used: a program that needs one part of the package does
 not wait for the others.

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from types import TracebackType
-from typing import TYPE_CHECKING, BinaryIO, Literal, Self, Unpack
+from typing import TYPE_CHECKING, BinaryIO, Literal, Self
 
 from webtable.errors import AlreadyExists, InvalidRequest, NotFound, SchemaMismatch
 from webtable.links.asking.links import Links
@@ -16,7 +16,7 @@ from webtable.links.index import LinkIndex
 from webtable.links.updating.hook import LinkHook
 from webtable.pages.asking.page_at_time import completed_captures, page_at
 from webtable.pages.asking.queries import PageQueries
-from webtable.pages.asking.reports import ListOptions, Reports, list_of
+from webtable.pages.asking.reports import Reports, list_of
 from webtable.pages.asking.results import Results
 from webtable.pages.page import Outcome, Page, PageCapture, capture_of
 from webtable.pages.storing.capture_parser import parse_stored, ready
@@ -40,7 +40,9 @@ if TYPE_CHECKING:
 __all__ = ["KeyName", "ProfileName", "WebTable", "create_tables"]
 
 KeyName = Literal["readable", "salted"]
+"""How row keys are made."""
 ProfileName = Literal["live", "archive"]
+"""How long versions are kept."""
 
 
 class WebTable:
@@ -49,6 +51,12 @@ class WebTable:
     `open` opens one, and creates it where there is none. Use it in a `with` block, and share it
     between threads: reads run side by side, and writes of one object take turns. Of an embedded
     store one process may write; any number read it at the same time (`read_only=True`).
+    `WebTable(store)` takes a store that is open already.
+
+    Every method that takes a URL raises `InvalidUrl` where it cannot be one of a page, and every
+    one that takes a time or a domain `InvalidRequest`. Methods that write raise `ReadOnly` after
+    `read_only=True`; after `close` every method raises `StoreClosed`. On a cluster, a
+    `RetryableError` says that the same call may work later.
 
     Attributes:
         store: the wide-column store below: its tables, rows and administration.
@@ -159,7 +167,8 @@ class WebTable:
                 the report.
 
         Raises:
-            IncompleteLoad: a part of a file was not read; the rest is stored.
+            IncompleteLoad: a part of a file was not read; the rest is stored. The notes of the
+                error have the reason for each file.
         """
         from webtable.pages.loading.loader import Loader
 
@@ -191,7 +200,8 @@ class WebTable:
         call is one commit: for many pages, `load` is several times faster.
 
         Args:
-            body: text is stored as UTF-8, and is HTML unless the headers have another type. A body
+            body: text is stored as UTF-8, and is HTML unless the headers have another type. Bytes
+                may be unpacked already, or be packed as the header `Content-Encoding` says. A body
                 of more than 8 MiB is not stored, its capture is.
             headers: as the server sent them; type, charset, redirect, canonical and robots count.
             fetched: when; None: now.
@@ -217,7 +227,8 @@ class WebTable:
 
         Args:
             url: `https://` may be left out; `http` is tried where https is not stored.
-            as_of: as it was then. The number of inlinks of then is not known.
+            as_of: as it was then; a day stands for its end. The number of inlinks of then is not
+                known.
         """
         url = self._table.find_url(url)
         if as_of is None:
@@ -252,26 +263,40 @@ class WebTable:
         if before is not None and after is not None and before > after:
             raise InvalidRequest(
                 f"{encode_time(before)} is after {encode_time(after)}",
-                hint="the older time comes first (--from)",
+                hint="the older time (--from) comes first",
             )
         return compare(self._table, self._table.find_url(url), before, after)
 
     # Many pages
 
     def pages(
-        self, domain: str, *, with_subdomains: bool = True, **options: Unpack[ListOptions]
+        self,
+        domain: str = "",
+        *,
+        with_subdomains: bool = True,
+        limit: int | None = None,
+        cursor: str | None = None,
     ) -> Results[Page]:
         """Returns the pages of a domain, or those whose URLs begin with `domain/directory/`.
 
+        They come in the order of their row keys.
+
         Args:
-            domain: such as `example.com`, `127.0.0.1:8766` or `example.com/blog/`.
+            domain: such as `example.com`, `127.0.0.1:8766` or `example.com/blog/`; empty: all
+                pages.
+            with_subdomains: also the pages of `www.example.com` and so on.
+
+        Raises:
+            InvalidRequest: it is not a domain.
         """
         queries = PageQueries(self._table)
+        if not domain:
+            return list_of("all-pages", queries.everything, limit, cursor)
         if "/" in domain.rstrip("/"):
             url = typed_url(domain)
-            return list_of("directory", partial(queries.in_directory, url), options, url=url)
+            return list_of("directory", partial(queries.in_directory, url), limit, cursor, url=url)
         fetch = partial(queries.under, domain, with_subdomains=with_subdomains)
-        return list_of("pages", fetch, options, domain=domain, subdomains=with_subdomains)
+        return list_of("pages", fetch, limit, cursor, domain=domain, subdomains=with_subdomains)
 
     def export(
         self,
@@ -289,20 +314,26 @@ class WebTable:
             form: `warc` has every capture, `jsonl` the newest with its HTML, `cdxj` a line for
                 each capture.
             domain: only pages of it.
-            urls: only these pages.
+            urls: only these pages; `https://` may be left out.
             overwrite: replace a file of that name.
 
         Raises:
             AlreadyExists: there is a file of that name.
+            InvalidUrl: one of the URLs is not the URL of a page; no file is left behind.
         """
         from webtable.output_file import new_file
         from webtable.pages.asking.export import all_urls, export
 
         if domain and urls is not None:
             raise InvalidRequest("both a domain and a list of URLs", hint="name one of them")
-        if urls is None:
-            pages = self.pages(domain) if domain else None
-            urls = all_urls(self._table) if pages is None else (page.url for page in pages)
+        if isinstance(urls, str):
+            raise InvalidRequest("urls is one text, not a list of URLs", hint="write urls=[URL]")
+        if urls is not None:
+            urls = map(self._table.find_url, urls)
+        elif domain:
+            urls = (page.url for page in self.pages(domain))
+        else:
+            urls = all_urls(self._table)
         if isinstance(out, str | os.PathLike):
             with new_file(os.fspath(out), overwrite=overwrite) as file:
                 return export(self._table, urls, file, form)
@@ -319,6 +350,9 @@ class WebTable:
             repair: repair what can be repaired, and look again.
             quick: read no bodies, and not every block of every file.
             sample: only so many pages, chosen by chance, and their links.
+
+        Raises:
+            CorruptData: a file of the store is damaged.
         """
         from webtable.links.checking.store_report import verify_store
 
@@ -341,13 +375,11 @@ class WebTable:
         Queries that need it fail meanwhile. Other processes that write must open the store again.
 
         Raises:
-            NotFound: there is no index of that name.
+            InvalidRequest: there is no index of that name.
         """
         from webtable.pages.storing.table_creation import build_index
 
-        if name not in self._table.rows.indexes:
-            known = ", ".join(self._table.rows.indexes)
-            raise NotFound("index", name, hint=f"the indexes are {known}")
+        self._table.rows.index(name)
         with self._write_lock:
             pages = self._table.with_newest(name)
             return build_index(pages.rows, pages.keys, name)

@@ -157,7 +157,7 @@ def test_words_of_some_pages_only(run: Run) -> None:
 
 def test_what_an_answer_has_cost(run: Run) -> None:
     assert "read from index webindex_top: 6 entries" in run("links top --limit 2 --explain").stderr
-    assert "every page was looked at" in run("links orphans --internal").stderr
+    assert "every page was read" in run("links orphans --internal").stderr
 
 
 def test_other_commands_know_of_links(run: Run) -> None:
@@ -187,7 +187,7 @@ def test_a_store_without_a_whole_index_says_what_to_do(tmp_path: Path) -> None:
     arguments = ["report", "linking-to", ABOUT, "--store", location, "--format", "jsonl"]
     scanned = CliRunner().invoke(cli, arguments)
     assert len(scanned.stdout.splitlines()) == 7
-    assert "every page was looked at" in scanned.stderr
+    assert "every page was read" in scanned.stderr
 
 
 def test_work_that_is_left_is_mentioned(tmp_path: Path) -> None:

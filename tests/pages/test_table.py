@@ -272,7 +272,7 @@ def test_what_a_store_of_pages_refuses(tmp_path: Path) -> None:
         with pytest.raises(AlreadyExists):
             PageTable.create(store, parse)
         opened = PageTable.open(store, parse)
-        assert (opened.keys.name, opened.profile) == ("salted", "live")
+        assert (opened.keys.name, opened.profile) == ("salted", "archive")
         store.table("webtable_settings").put(b"pages", {b"a:format": b"9"})
         with pytest.raises(FormatVersionError, match="use a newer webtable"):
             PageTable.open(store, parse)

@@ -281,7 +281,7 @@ def test_upkeep(web: WebTable) -> None:
     assert set(web.indexes().values()) == {"ready"}
     assert web.build_index("webtable_size_idx") >= 6
     assert next(iter(web.reports.largest())).url == "https://a.com/a"
-    with pytest.raises(NotFound, match="nosuch"):
+    with pytest.raises(InvalidRequest, match="nosuch"):
         web.build_index("nosuch")
     assert web.rebuild_links().pages >= 6
     web.drain_links()

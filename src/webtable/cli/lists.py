@@ -11,7 +11,6 @@ import msgspec
 from webtable.cli.options import Format
 from webtable.cli.output import Column, Item, print_items, talk
 from webtable.errors import InvalidRequest
-from webtable.pages.asking.reports import ListOptions
 from webtable.pages.asking.results import QueryCost, Results
 from webtable.pages.page import Page
 from webtable.pages.times import second_of
@@ -115,6 +114,18 @@ def list_options(function: _Command) -> _Command:
 def domain_option(text: str) -> Callable[[_Command], _Command]:
     """Returns the option `--domain`, with what it means for a list."""
     return click.option("--domain", metavar="DOMAIN", default="", help=text)
+
+
+class ListOptions(TypedDict, total=False):
+    """What every list of `WebTable` takes.
+
+    Attributes:
+        limit: how many results at most; without it, all.
+        cursor: the `cursor` of earlier results of the same query, to go on behind them.
+    """
+
+    limit: int | None
+    cursor: str | None
 
 
 def options_of(listing: Listing) -> ListOptions:

@@ -3,23 +3,36 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 
 import click
 
+from webtable.cli.options import FORMAT_KEY
 from webtable.cli.output import talk
 
 __all__ = ["print_logs"]
 
 _FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 _SHORT_FORMAT = "webtable: warning: %(message)s"
+_FOR_PROGRAMS = ("json", "jsonl")
 _LEVELS = (logging.WARNING, logging.INFO, logging.DEBUG)
 
 
 class _Printer(logging.Handler):
-    """Prints each log message as one line; foreign text in it is made safe for terminals."""
+    """Prints each log message as one line; foreign text in it is made safe for terminals.
+
+    Args:
+        is_wanted: whether to print at all.
+    """
+
+    def __init__(self, is_wanted: Callable[[], bool]) -> None:
+        super().__init__()
+        self._is_wanted = is_wanted
 
     def emit(self, record: logging.LogRecord) -> None:
         """Prints one message."""
+        if not self._is_wanted():
+            return
         try:
             talk(self.format(record))
         except (OSError, ValueError, TypeError):  # as logging: a message must not end the program
@@ -35,7 +48,8 @@ def print_logs(root: click.Context, verbosity: int) -> None:
     """
     logger = logging.getLogger("webtable")
     before = logger.level
-    printer = _Printer()
+    # A program that asks for JSON reads the error as JSON, too: no line may stand before it.
+    printer = _Printer(lambda: bool(verbosity) or root.meta.get(FORMAT_KEY) not in _FOR_PROGRAMS)
     printer.setFormatter(logging.Formatter(_FORMAT if verbosity else _SHORT_FORMAT))
     for old in [each for each in logger.handlers if isinstance(each, _Printer)]:
         logger.removeHandler(old)

@@ -1,1 +1,68 @@
-"""The link graph: who links where and with which words, kept up to date page by page."""
+"""The link index: which page links where, with which anchor, kept up to date page by page.
+
+`webtable.WebTable.links` is the way in; here are the types of what it takes and returns.
+"""
+
+from typing import TYPE_CHECKING
+
+from webtable.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from webtable.links.asking.dump import Line
+    from webtable.links.asking.history import Change
+    from webtable.links.asking.links import Links
+    from webtable.links.asking.queries import Anchor, DomainPages, LinkFrom, LinkTo, Ranked
+    from webtable.links.asking.redirects import Redirect, Resolved, ThroughLink
+    from webtable.links.asking.reports import BrokenLink
+    from webtable.links.asking.wide_rows import Kind
+    from webtable.links.checking.rebuild import RebuildReport
+    from webtable.links.checking.store_report import StoreReport
+    from webtable.links.updating.count_exporter import Drained
+
+__all__ = [
+    "Anchor",
+    "BrokenLink",
+    "Change",
+    "DomainPages",
+    "Drained",
+    "Kind",
+    "Line",
+    "LinkFrom",
+    "LinkTo",
+    "Links",
+    "Ranked",
+    "RebuildReport",
+    "Redirect",
+    "Resolved",
+    "StoreReport",
+    "ThroughLink",
+]
+
+# The module of each public name. The imports above say the same to type checkers.
+_MODULES = {
+    "Anchor": "webtable.links.asking.queries",
+    "BrokenLink": "webtable.links.asking.reports",
+    "Change": "webtable.links.asking.history",
+    "DomainPages": "webtable.links.asking.queries",
+    "Drained": "webtable.links.updating.count_exporter",
+    "Kind": "webtable.links.asking.wide_rows",
+    "Line": "webtable.links.asking.dump",
+    "LinkFrom": "webtable.links.asking.queries",
+    "LinkTo": "webtable.links.asking.queries",
+    "Links": "webtable.links.asking.links",
+    "Ranked": "webtable.links.asking.queries",
+    "RebuildReport": "webtable.links.checking.rebuild",
+    "Redirect": "webtable.links.asking.redirects",
+    "Resolved": "webtable.links.asking.redirects",
+    "StoreReport": "webtable.links.checking.store_report",
+    "ThroughLink": "webtable.links.asking.redirects",
+}
+
+# Hidden from type checkers: they would accept any name, also a misspelt one.
+if not TYPE_CHECKING:
+    __getattr__ = lazy_names(__name__, _MODULES)
+
+
+def __dir__() -> list[str]:
+    """Returns the public names, also those that are not imported yet."""
+    return sorted({*globals(), *__all__})

@@ -77,8 +77,9 @@ ENDED_PROCESS = "the processes that read or parsed it died"
 class Position(NamedTuple):
     """A position in a file, to resume from. Positions of one file compare in its order.
 
-    `offset` counts the bytes of the file up to a record, or up to the compressed member that holds
-    it; `inside` counts unpacked bytes from there, where a member holds more than one record.
+    Attributes:
+        offset: the bytes of the file up to a record, or up to the compressed member that holds it.
+        inside: unpacked bytes from there, where a member holds more than one record.
     """
 
     offset: int
@@ -194,13 +195,20 @@ class Capture(msgspec.Struct, frozen=True, gc=False):
 
 
 class Skipped(msgspec.Struct, frozen=True, gc=False):
-    """Something in a file that was not taken, and why. `reason` is one of `REASONS`."""
+    """A record of a file that was not stored, or not in full.
+
+    Attributes:
+        reason: one of `webtable.pages.captures.REASONS`, such as `bad-url`.
+        why: a sentence about this very record.
+        url: as the record has it, cut to what can be shown.
+        record_id: that of a WARC record.
+        source: the file.
+        position, after: where the record begins, and where the next one does.
+    """
 
     reason: str
     why: str
-    """A sentence about this very record."""
     url: str = ""
-    """As the record has it, cut to what can be shown."""
     record_id: str = ""
     source: str = ""
     position: Position = START

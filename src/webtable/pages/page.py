@@ -81,7 +81,28 @@ class NewCapture(NamedTuple):
 
 
 class Page(Value, msgspec.Struct, frozen=True, kw_only=True):
-    """What the newest capture of a page said. Empty texts: it said nothing."""
+    """A page as its newest capture shows it, or as it was at an earlier time.
+
+    A text is empty where the capture does not have it.
+
+    Attributes:
+        url: the canonical URL.
+        row_key: the key of its row in the table `webtable`, as text: `row_key.encode()` reads it.
+        title: of the HTML.
+        status: of HTTP.
+        last_modified: what the header says, unless that is after the fetch; otherwise the first
+            capture with the body of now.
+        fetched: the time of the newest capture.
+        size: of the body, in bytes.
+        type: the media type, without its parameters.
+        digest: of the body, as `sha1:…`; pages with the same body have the same digest.
+        charset: in which the HTML was read.
+        canonical: the URL that the page names as its canonical one.
+        redirect: the URL that it redirects to.
+        robots: what the page and its headers tell robots.
+        outlinks: how many different pages it links to.
+        inlinks: how many pages link to it; None at earlier times, and while there is no link index.
+    """
 
     url: str
     row_key: str
@@ -98,14 +119,17 @@ class Page(Value, msgspec.Struct, frozen=True, kw_only=True):
     robots: str
     outlinks: int
     inlinks: int | None
-    """None while no link index counts them."""
 
 
 class PageCapture(Value, msgspec.Struct, frozen=True):
     """One capture of a page.
 
     Attributes:
-        size: of the body; None for a revisit whose body was never loaded.
+        fetched: its time.
+        status: of HTTP.
+        type: the media type, without its parameters.
+        digest: of the body, as `sha1:…`.
+        size: of the body, in bytes; None for a revisit whose body was never loaded.
         redirect: where it redirects to; empty: nowhere.
         revisit: whether it came without a body, as a reference to an earlier one.
     """

@@ -27,7 +27,14 @@ class CellType(IntEnum):
 
 
 class Cell(NamedTuple):
-    """One version of one column. Delete markers appear only in raw scans."""
+    """One version of one column. Delete markers appear only in raw scans.
+
+    Attributes:
+        column: `b"family:qualifier"`.
+        timestamp: in milliseconds since 1970, unless the writer chose otherwise.
+        value: the stored bytes.
+        type: a put, or a kind of delete marker; see `CellType`.
+    """
 
     column: bytes
     timestamp: int

@@ -279,8 +279,8 @@ class Check:
     condition on the whole row instead: `filter` is set then, and `column` is empty.
 
     `unique` is a promise of the caller: the mutations put a value into the checked column that no
-    other write ever puts there. Where the answer of a server was lost, a look at the column then
-    tells whether they were made; without it that is an error.
+    other write ever puts there. Where the response of a server was lost, the column then shows
+    whether they were made; without it that is an error.
     """
 
     __slots__ = ("column", "filter", "op", "time_range", "unique", "value")
@@ -341,7 +341,13 @@ class Check:
 
 
 class Conditional(NamedTuple):
-    """Mutations of one row that are made, as one atomic step, if a condition on it holds."""
+    """Mutations of one row that are made, as one atomic step, if a condition on it holds.
+
+    Attributes:
+        row: the row key.
+        check: the condition.
+        mutations: puts, deletes, increments and appends of that row.
+    """
 
     row: bytes
     check: Check
@@ -351,7 +357,9 @@ class Conditional(NamedTuple):
 class CheckResult(NamedTuple):
     """Whether a condition held and its mutations were made, and the new values of counters.
 
-    `row` holds the results of increments and appends, None when there were none.
+    Attributes:
+        success: whether they were made; the result itself is true then.
+        row: the new values of increments and appends, None when there were none.
     """
 
     success: bool

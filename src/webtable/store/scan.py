@@ -30,8 +30,12 @@ ALL_VERSIONS = 2**31 - 1
 class Get(msgspec.Struct, frozen=True):
     """Reads one row: all of it, or the named families and columns.
 
-    `time_range` is `(start, stop)` in milliseconds; a single version is `(t, t + 1)`. `filter` is
-    a filter of `webtable.filters`, or its text, of which a filter is made at once.
+    Attributes:
+        row: the row key.
+        columns: families (`b"f"`) and columns (`b"f:q"`); empty means everything.
+        versions: the newest versions of each column to return at most.
+        time_range: only versions in `[start, stop)` milliseconds; `(t, t + 1)` is a single version.
+        filter: a filter of `webtable.filters`, or its text, of which a filter is made at once.
     """
 
     row: bytes

@@ -39,7 +39,7 @@ def open_store(location: str, *, read_only: bool = False, create: bool = True) -
         StoreNotFound: there is none and it was not to be made.
         StoreLocked: another process has the embedded store open for writing.
         CorruptData, FormatVersionError: files of the store are damaged, or newer than this program.
-        ServerUnavailable: the cluster does not answer.
+        ServerUnavailable: the cluster does not respond.
     """
     refuse_secrets(location)
     scheme, separator, _ = location.partition("://")
@@ -81,7 +81,11 @@ def _check_spelling(location: str) -> None:
 
 
 class Store:
-    """The tables at one location. Closes with its `with` block; share it between threads."""
+    """The tables at one location. Closes with its `with` block; share it between threads.
+
+    Every method that takes the name of a table raises `TableNotFound` where there is no such table,
+    and `InvalidRequest` where it cannot be a name. After `close` every method raises `StoreClosed`.
+    """
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -129,6 +133,10 @@ class Store:
         """Changes a table's options and families; a family left out loses its data.
 
         Start from `describe_table`: `with_family` adds or changes one, `without_family` drops one.
+
+        Raises:
+            InvalidRequest: an option is not one that a table can have.
+            ReadOnly: the store was opened for reading only.
         """
         self._engine.alter_table(schema)
 
@@ -150,6 +158,12 @@ class Store:
         """Makes mutations of many rows and tables all together or not at all.
 
         Only engines with `capabilities.atomic_commits` can; HBase cannot.
+
+        Args:
+            writes: the name of a table and a mutation of one of its rows, each.
+
+        Raises:
+            InvalidRequest: the engine cannot.
         """
         return self._engine.commit(writes, check_durability(durability))
 

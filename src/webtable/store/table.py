@@ -39,7 +39,12 @@ class Table:
 
     Rows, columns and values are bytes; a column is `b"family:qualifier"`, and where columns are
     named for reading or deleting, `b"family"` means all of it. Reads give the newest version
-    unless asked for more. Writes are stamped with the current time in milliseconds unless told.
+    unless asked for more. The timestamp of a write is the current time in milliseconds unless one
+    is given.
+
+    Every method raises `TableNotFound` or `FamilyNotFound` where a table or family does not exist,
+    `InvalidRequest` where an argument cannot be right, and a `RetryableError` where a cluster does
+    not respond in time. Writes raise `ReadOnly` in a store that was opened for reading only.
     """
 
     def __init__(self, engine: Engine, name: str) -> None:
@@ -85,7 +90,7 @@ class Table:
         time_range: tuple[int, int] | None = None,
         filter: Filter | str | None = None,
     ) -> list[Row | None]:
-        """Reads many rows at once; one answer a row, in the order asked, None where nothing is.
+        """Reads many rows at once; one result a row, in the order asked, None where nothing is.
 
         An entry that is a `Get` is taken as it is; the other arguments apply to plain row keys.
         """
@@ -253,7 +258,7 @@ class Table:
     ) -> list[CheckResult | WebTableError]:
         """Makes conditional steps of many rows with few round trips, each row at most once.
 
-        Each step is atomic for itself, and they are made in any order. The answer has one entry
+        Each step is atomic for itself, and they are made in any order. The list has one entry
         a step: its result, or the error that `check_and_mutate` would raise for it.
 
         Raises:

@@ -119,7 +119,7 @@ def test_pipes(store: str, tmp_path: Path, kind: str) -> None:
 def test_bad_records_are_named_and_the_rest_is_loaded(store: str, tmp_path: Path) -> None:
     write_jsonl(tmp_path / "mixed.jsonl", 5)
     with (tmp_path / "mixed.jsonl").open("a", encoding="utf-8") as file:
-        file.write('{"html": "no url"}\nnot json\n{"url": "javascript:x", "html": ""}\n')
+        file.write('{"html": "no url"}\n{"url": 7}\n{"url": "javascript:x", "html": ""}\n')
     skipped = tmp_path / "skipped.jsonl"
     result = load(store, str(tmp_path / "mixed.jsonl"), "--skipped-to", str(skipped))
     done = report(result)
@@ -144,7 +144,7 @@ def test_nothing_to_read_is_a_failure(store: str, tmp_path: Path) -> None:
 
 def test_bodies_that_are_too_old_are_told(tmp_path: Path) -> None:
     location = str(tmp_path / "store")
-    CliRunner().invoke(cli, ["init", "--store", location])
+    CliRunner().invoke(cli, ["init", "--store", location, "--profile", "live"])
     old = {"url": "https://example.com/", "html": "old", "fetched": "2020-01-01T00:00:00Z"}
     (tmp_path / "old.jsonl").write_text(json.dumps(old), encoding="utf-8")
     result = load(location, str(tmp_path / "old.jsonl"))

@@ -116,7 +116,7 @@ def test_the_list_of_skipped_records_cannot_be_made(store: str, tmp_path: Path) 
 def test_the_list_of_skipped_records_meets_a_full_disk(store: str, tmp_path: Path) -> None:
     write_jsonl(tmp_path / "mixed.jsonl", 3)
     with (tmp_path / "mixed.jsonl").open("a", encoding="utf-8") as file:
-        file.write("not json\n" * 200)
+        file.write('{"html": "no url"}\n' * 200)
     result = load(store, tmp_path / "mixed.jsonl", "--skipped-to", "/dev/full")
     assert result.exit_code == INCOMPLETE
     assert captures(result) == 3

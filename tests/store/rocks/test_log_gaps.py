@@ -110,3 +110,32 @@ def test_writes_without_a_log_are_missing_rightly(tmp_path: Path, is_flushed: bo
             assert len(list(store.table("pages").scan())) == expected
     # Once everything is in files again, the numbers are looked at again.
     assert ((path / "ACKNOWLEDGED").read_bytes()[39:40] == b"u") == (not is_flushed)
+
+
+def test_a_list_of_files_cut_inside_the_records_of_a_flush(tmp_path: Path) -> None:
+    path = tmp_path / "store"
+    with Child("puppet", path) as child:
+        child.wait_for(opened=child.pid)
+        child.ask("create", "pages")
+        child.ask("put", "pages", 0, 20, 1)
+        child.ask("put", "pages", 50, 1, 1, "none")
+        (listed,) = path.glob("MANIFEST-*")
+        flushed = listed.stat().st_size
+        child.ask("flush", "pages")
+        child.ask("put", "pages", 100, 5, 1)
+        child.kill()
+    whole = listed.stat().st_size
+    inside = [at for at in starts(listed) if at > flushed]
+    assert inside, "the flush wrote one record only"
+    for cut in sorted({*inside, *(at + 3 for at in inside), *(at - 1 for at in inside), whole}):
+        copy = tmp_path / f"cut{cut}"
+        shutil.copytree(path, copy)
+        os.truncate(copy / listed.name, cut)
+        with (copy / "ACKNOWLEDGED").open("r+b") as marks:
+            marks.seek(LENGTH_AT)
+            marks.write(struct.pack("=Q", flushed))
+        try:
+            with webtable.open(str(copy)) as store:
+                assert len(list(store.table("pages").scan())) == 26, cut
+        except CorruptData:
+            assert cut < whole

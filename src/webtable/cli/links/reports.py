@@ -123,10 +123,10 @@ def redirects(
     """
     with open_links(location) as web:
         found = web.links.redirects(to=url, domain=domain, kind=kind, **options_of(listing))
-        print_results(found, REDIRECT_COLUMNS, form, listing)
         if url is not None:
-            count = cast("dict[str, Any]", found.about["resolved"])
+            count = cast("dict[str, Any]", found.page().about["resolved"])
             talk(
                 f"{count['resolved']:,} pages link to {count['url']}: {count['inlinks']:,}"
                 f" directly, the others through {count['redirects']:,} redirects"
             )
+        print_results(found, REDIRECT_COLUMNS, form, listing)

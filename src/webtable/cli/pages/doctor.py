@@ -30,7 +30,7 @@ def doctor(ctx: click.Context, location: str, form: Format) -> None:
     """
     with WebTable.open(location, read_only=True) as web:
         findings = web.doctor()
-    print_items([each._asdict() for each in findings], COLUMNS, form)
+    print_items([each.to_dict() for each in findings], COLUMNS, form)
     for each in findings:
         if not each.is_fine:
             talk(f"{each.check}: {each.advice}")

@@ -137,11 +137,8 @@ def _progress(files: tuple[str, ...]) -> Iterator[_Progress]:
 
 
 def _warn(report: LoadReport, skipped_to: str | None) -> None:
-    for path, why in report.failed.items():
-        talk(f"webtable: '{path}' was not read to its end: {why}")
-    for path, reasons in report.unread.items():
-        counts = ", ".join(f"{reason} {count:,}" for reason, count in sorted(reasons.items()))
-        talk(f"webtable: '{path}' has parts that could not be read: {counts}")
+    for problem in report.problems():
+        talk(f"webtable: {problem}")
     for reason, count in sorted(report.skipped.items()):
         if reason not in EXPECTED_REASONS:
             talk(f"{count:,} not stored ({reason}): {REASONS.get(reason, reason)}")

@@ -117,11 +117,11 @@ def diff(url: str, location: str, form: Format, *, old: int | None, new: int | N
         return
     item = {
         "url": found.url,
-        "from": encode_time(found.old.time),
-        "to": encode_time(found.new.time),
+        "from": found.old.fetched,
+        "to": found.new.fetched,
         "text": found.lines,
-        "links_gained": [link._asdict() for link in found.gained],
-        "links_lost": [link._asdict() for link in found.lost],
+        "links_gained": [link.to_dict() for link in found.gained],
+        "links_lost": [link.to_dict() for link in found.lost],
     }
     print_item(item, form)
 

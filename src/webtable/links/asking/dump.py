@@ -49,7 +49,13 @@ class _Place(NamedTuple):
 
 
 class Line(Value, msgspec.Struct, frozen=True):
-    """One cell of the table. Rows `t:` have no family and no qualifier."""
+    """One cell of the link index, as one table.
+
+    Attributes:
+        row: `d:DOMAIN`, `p:PAGE`, or `t:COUNT:PAGE` for the ranks.
+        family, qualifier: its column; empty in rows of `t:`.
+        value: as text.
+    """
 
     row: str
     family: str

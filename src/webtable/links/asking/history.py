@@ -55,9 +55,13 @@ class PastPage(msgspec.Struct, Generic[T]):
 
 
 class Change(Value, msgspec.Struct, frozen=True):
-    """A link that came or went, or whose words changed.
+    """A link that was gained or lost, or whose anchor or rel changed.
 
     Attributes:
+        change: `gained`, `lost`, or which of the two is another one now: `anchor` or `rel`.
+        source: the page that has the link.
+        target: the page that it leads to.
+        internal: whether both pages are of one registered domain.
         anchor, rel: at the end of the time; before that where it was lost. Several links of one
             page to another have bars between them.
         was: the anchor before that, where it changed.
@@ -202,7 +206,7 @@ class LinkHistory:
         if span[0] >= span[1]:
             raise InvalidRequest(
                 f"{encode_time(span[0])} is not before {encode_time(span[1])}",
-                hint="--since is the earlier one",
+                hint="since (--since) is the earlier one",
             )
         cost = QueryCost(index=schema.INDEX_TABLE)
         reader, past = LinkReader(self._index, cost), Past(self._index.pages, cost)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from functools import partial
-from typing import TypeVar, Unpack
+from typing import TypeVar
 
 import msgspec
 
@@ -22,11 +22,11 @@ from webtable.links.asking.queries import (
 )
 from webtable.links.asking.redirects import Redirect, redirects, resolved
 from webtable.links.asking.reports import BrokenLink, LinkReports, linking_pages
-from webtable.links.asking.wide_rows import Kind
+from webtable.links.asking.wide_rows import Kind, check_kind
 from webtable.links.index import LinkIndex
 from webtable.links.schema import INCOUNT, page_row, uri_of
 from webtable.pages.asking.queries import PageQueries
-from webtable.pages.asking.reports import ListOptions, list_of
+from webtable.pages.asking.reports import list_of
 from webtable.pages.asking.results import QueryCost, ResultPage, Results, bounded
 from webtable.pages.page import Page
 from webtable.pages.storing.cells import encode_time
@@ -45,8 +45,9 @@ class Links:
     `kind` is `"internal"` for links inside a registered domain, `"external"` for links between
     two, or `"all"`. `https://` may be left out of URLs.
 
-    Every call raises `NotFound` where the store has no link index, and `StaleIndex` where the
-    index does not have all pages: `WebTable.rebuild_links` writes it.
+    Where a query is about one page or domain that is not known, `NotFound` names the nearest ones,
+    when the list is first read. Every call raises `NotFound` where the store has no link index, and
+    `StaleIndex` where the index does not have all pages: `WebTable.rebuild_links` writes it.
     """
 
     def __init__(self, pages: PageTable) -> None:
@@ -98,7 +99,8 @@ class Links:
         as_of: When | None = None,
         kind: Kind = "all",
         domain: str = "",
-        **options: Unpack[ListOptions],
+        limit: int | None = None,
+        cursor: str | None = None,
     ) -> Results[LinkTo]:
         """Returns the links to a page, by source; several of one source are several results.
 
@@ -109,16 +111,18 @@ class Links:
         Raises:
             NotFound: the page was never crawled nor linked to.
         """
+        check_kind(kind)
         url = self._url(url)
         if as_of is None:
             fetch = partial(LinkQueries(self.index).inlinks, url, kind=kind, domain=domain)
-            return list_of("links-to", fetch, options, url=url, kind=kind, domain=domain)
+            return list_of("links-to", fetch, limit, cursor, url=url, kind=kind, domain=domain)
         second = second_of(as_of)
         past = LinkHistory(self.index).inlinks
         return list_of(
             "links-to",
             lambda **bounds: _past(past(url, second, kind=kind, domain=domain, **bounds)),
-            options,
+            limit,
+            cursor,
             url=url,
             kind=kind,
             as_of=second,
@@ -132,7 +136,8 @@ class Links:
         as_of: When | None = None,
         kind: Kind = "all",
         domain: str = "",
-        **options: Unpack[ListOptions],
+        limit: int | None = None,
+        cursor: str | None = None,
     ) -> Results[LinkFrom]:
         """Returns the links on a page, in its order, with the status of each target.
 
@@ -143,16 +148,18 @@ class Links:
         Raises:
             NotFound: the page was never crawled nor linked to.
         """
+        check_kind(kind)
         url = self._url(url)
         if as_of is None:
             fetch = partial(LinkQueries(self.index).outlinks, url, kind=kind, domain=domain)
-            return list_of("links-on", fetch, options, url=url, kind=kind, domain=domain)
+            return list_of("links-on", fetch, limit, cursor, url=url, kind=kind, domain=domain)
         second = second_of(as_of)
         past = LinkHistory(self.index).outlinks
         return list_of(
             "links-on",
             lambda **bounds: _past(past(url, second, kind=kind, domain=domain, **bounds)),
-            options,
+            limit,
+            cursor,
             url=url,
             kind=kind,
             as_of=second,
@@ -165,7 +172,8 @@ class Links:
         *,
         kind: Kind = "all",
         sources: int = ANCHOR_SOURCES,
-        **options: Unpack[ListOptions],
+        limit: int | None = None,
+        cursor: str | None = None,
     ) -> Results[Anchor]:
         """Returns the anchor texts of the links to a page, the most frequent first.
 
@@ -174,6 +182,7 @@ class Links:
         Args:
             sources: of how many linking pages to count the texts, at most; 0: of all.
         """
+        check_kind(kind)
         url = self._url(url)
 
         def fetch(*, limit: int, after: str | None) -> ResultPage[Anchor]:
@@ -182,17 +191,19 @@ class Links:
             )
             return msgspec.structs.replace(found, about={"of_all_sources": is_all})
 
-        return list_of("anchors", fetch, options, url=url, kind=kind, sources=sources)
+        return list_of("anchors", fetch, limit, cursor, url=url, kind=kind, sources=sources)
 
-    def linking_pages(self, url: str, **options: Unpack[ListOptions]) -> Results[Page]:
+    def linking_pages(
+        self, url: str, *, limit: int | None = None, cursor: str | None = None
+    ) -> Results[Page]:
         """Returns the pages with a link to a URL; reads every page where there is no link index."""
         try:
             fetch = partial(linking_pages, self.index, url := self._url(url))
         except (NotFound, StaleIndex):
             url = self._pages.find_url(url)
             fetch = partial(PageQueries(self._pages).linking_to, url)
-            return list_of("linking-to-by-scan", fetch, options, url=url)
-        return list_of("linking-to", fetch, options, url=url)
+            return list_of("linking-to-by-scan", fetch, limit, cursor, url=url)
+        return list_of("linking-to", fetch, limit, cursor, url=url)
 
     def changes(
         self,
@@ -201,7 +212,8 @@ class Links:
         until: When | None = None,
         *,
         kind: Kind = "all",
-        **options: Unpack[ListOptions],
+        limit: int | None = None,
+        cursor: str | None = None,
     ) -> Results[Change]:
         """Returns the links to a page or a domain that were gained, lost, or got other texts.
 
@@ -211,6 +223,7 @@ class Links:
         Raises:
             NotFound: the page or domain is not known, or all that is known of it is younger.
         """
+        check_kind(kind)
         is_domain = "/" not in name
         name = name if is_domain else self._url(name)
         span = second_of(since), int(time.time()) if until is None else second_of(until)
@@ -218,7 +231,8 @@ class Links:
         return list_of(
             "link-changes",
             lambda **bounds: _past(ask(name, span, is_domain=is_domain, kind=kind, **bounds)),
-            options,
+            limit,
+            cursor,
             name=name,
             kind=kind,
             since=span[0],
@@ -228,46 +242,79 @@ class Links:
     # All links
 
     def top(
-        self, *, domain: str = "", kind: Kind = "all", **options: Unpack[ListOptions]
+        self,
+        *,
+        domain: str = "",
+        kind: Kind = "all",
+        limit: int | None = None,
+        cursor: str | None = None,
     ) -> Results[Ranked]:
-        """Returns the pages with the most inlinks, the most linked first."""
-        fetch = partial(LinkQueries(self.index).top, domain, kind=kind)
-        return list_of("top", fetch, options, domain=domain, kind=kind)
+        """Returns the pages with the most inlinks, the most linked first.
 
-    def domains(self, **options: Unpack[ListOptions]) -> Results[DomainPages]:
+        Raises:
+            NotFound: no page of the domain is crawled or linked to; raised when it is read.
+        """
+        check_kind(kind)
+        fetch = partial(LinkQueries(self.index).top, domain, kind=kind)
+        return list_of("top", fetch, limit, cursor, domain=domain, kind=kind)
+
+    def domains(
+        self, *, limit: int | None = None, cursor: str | None = None
+    ) -> Results[DomainPages]:
         """Returns the domains, sorted, with the number of pages crawled or linked to."""
-        return list_of("domains", LinkQueries(self.index).domains, options)
+        return list_of("domains", LinkQueries(self.index).domains, limit, cursor)
 
     def broken(
-        self, *, domain: str = "", kind: Kind = "all", **options: Unpack[ListOptions]
+        self,
+        *,
+        domain: str = "",
+        kind: Kind = "all",
+        limit: int | None = None,
+        cursor: str | None = None,
     ) -> Results[BrokenLink]:
         """Returns the links to pages with a status of 400 or more, and since when.
 
         Args:
             domain: only links to pages of it.
         """
+        check_kind(kind)
         fetch = partial(LinkReports(self.index).broken, domain=domain, kind=kind)
-        return list_of("broken", fetch, options, domain=domain, kind=kind)
+        return list_of("broken", fetch, limit, cursor, domain=domain, kind=kind)
 
     def orphans(
-        self, *, domain: str = "", kind: Kind = "all", **options: Unpack[ListOptions]
+        self,
+        *,
+        domain: str = "",
+        kind: Kind = "all",
+        limit: int | None = None,
+        cursor: str | None = None,
     ) -> Results[Page]:
         """Returns the HTML pages with a 2xx status that no page links to.
 
         With a kind of links: that no such link leads to; reads every page.
+
+        Raises:
+            NotFound: no page of the domain is crawled or linked to; raised when it is read.
         """
+        check_kind(kind)
         fetch = partial(LinkReports(self.index).orphans, domain=domain, kind=kind)
-        return list_of("orphans", fetch, options, domain=domain, kind=kind)
+        return list_of("orphans", fetch, limit, cursor, domain=domain, kind=kind)
 
     def dead_ends(
-        self, *, domain: str = "", kind: Kind = "all", **options: Unpack[ListOptions]
+        self,
+        *,
+        domain: str = "",
+        kind: Kind = "all",
+        limit: int | None = None,
+        cursor: str | None = None,
     ) -> Results[Page]:
         """Returns the HTML pages with a 2xx status that have no links.
 
         With a kind of links: that have no such links; reads every page.
         """
+        check_kind(kind)
         fetch = partial(LinkReports(self.index).dead_ends, domain=domain, kind=kind)
-        return list_of("links-dead-ends", fetch, options, domain=domain, kind=kind)
+        return list_of("links-dead-ends", fetch, limit, cursor, domain=domain, kind=kind)
 
     def redirects(
         self,
@@ -275,7 +322,8 @@ class Links:
         to: str | None = None,
         domain: str = "",
         kind: Kind = "all",
-        **options: Unpack[ListOptions],
+        limit: int | None = None,
+        cursor: str | None = None,
     ) -> Results[Redirect]:
         """Returns the pages that redirect, with the chain that follows and the links to them.
 
@@ -283,9 +331,10 @@ class Links:
             to: only those that lead there within five hops. `page().about["resolved"]` then counts
                 the pages that link to it directly and through redirects.
         """
+        check_kind(kind)
         if to is None:
             fetch = partial(redirects, self.index, domain=domain, kind=kind)
-            return list_of("link-redirects", fetch, options, domain=domain, kind=kind)
+            return list_of("link-redirects", fetch, limit, cursor, domain=domain, kind=kind)
         url = self._url(to)
 
         def fetch_resolved(*, limit: int, after: str | None) -> ResultPage[Redirect]:
@@ -294,15 +343,17 @@ class Links:
             )
             return msgspec.structs.replace(found, about={"resolved": msgspec.to_builtins(count)})
 
-        return list_of("link-redirects", fetch_resolved, options, to=url, domain=domain, kind=kind)
+        return list_of(
+            "link-redirects", fetch_resolved, limit, cursor, to=url, domain=domain, kind=kind
+        )
 
-    def dump(self, **options: Unpack[ListOptions]) -> Results[Line]:
+    def dump(self, *, limit: int | None = None, cursor: str | None = None) -> Results[Line]:
         """Returns the whole link index as the cells of one table, in its order."""
 
         def fetch(*, limit: int, after: str | None) -> ResultPage[Line]:
             return bounded(dump(self.index, after), limit, QueryCost())
 
-        return list_of("dump", fetch, options)
+        return list_of("dump", fetch, limit, cursor)
 
 
 def _past(found: PastPage[T]) -> ResultPage[T]:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from webtable.errors import InvalidRequest
 from webtable.index.table import Found, Hit
 from webtable.links import schema
 from webtable.links.asking.cursors import (
@@ -55,14 +56,27 @@ milliseconds."""
 
 
 class Ranked(Value, msgspec.Struct, frozen=True):
-    """A page, and how many others link to it."""
+    """A page, and how many others link to it.
+
+    Attributes:
+        url: the page; it need not be crawled.
+        inlinks: how many pages link to it.
+    """
 
     url: str
     inlinks: int
 
 
 class LinkTo(Value, msgspec.Struct, frozen=True):
-    """A link to a page. The two times are those of captures of the source that had such a link."""
+    """A link to a page.
+
+    Attributes:
+        source: the page that has the link.
+        anchor: the text of the link.
+        rel: its relation, such as `nofollow`.
+        internal: whether both pages are of one registered domain.
+        first_seen, last_seen: the first and the last capture of the source that had such a link.
+    """
 
     source: str
     anchor: str
@@ -73,7 +87,15 @@ class LinkTo(Value, msgspec.Struct, frozen=True):
 
 
 class LinkFrom(Value, msgspec.Struct, frozen=True):
-    """A link on a page. The status is that of the target's newest capture; None: it has none."""
+    """A link on a page.
+
+    Attributes:
+        target: the page that it leads to.
+        anchor: the text of the link.
+        rel: its relation, such as `nofollow`.
+        internal: whether both pages are of one registered domain.
+        status: of the target's newest capture; None where it was not crawled.
+    """
 
     target: str
     anchor: str
@@ -83,14 +105,24 @@ class LinkFrom(Value, msgspec.Struct, frozen=True):
 
 
 class DomainPages(Value, msgspec.Struct, frozen=True):
-    """A domain, and how many of its pages are crawled or linked to."""
+    """A domain, and how many of its pages are crawled or linked to.
+
+    Attributes:
+        domain: a registered domain, such as `example.com`.
+        pages: how many.
+    """
 
     domain: str
     pages: int
 
 
 class Anchor(Value, msgspec.Struct, frozen=True):
-    """Words, and how many pages use them to link to a page."""
+    """An anchor text, and how many pages use it to link to a page.
+
+    Attributes:
+        anchor: the text.
+        pages: how many.
+    """
 
     anchor: str
     pages: int
@@ -326,7 +358,10 @@ class LinkQueries:
 
         Raises:
             NotFound: the page is not known.
+            InvalidRequest: the number of pages is negative.
         """
+        if sources < 0:
+            raise InvalidRequest(f"sources {sources} is negative", hint="0 counts all of them")
         cost = QueryCost(index=schema.INDEX_TABLE)
         reader = LinkReader(self._index, cost)
         uri = check_known(self._index, url, reader)

@@ -39,14 +39,21 @@ RESOLVED_HOPS = 5
 Outcome: TypeAlias = Literal["ok", "broken", "not-crawled", "loop", "too-long"]
 """How a chain ends: at a page that answers with a status from 200 to 299, or with another one that
 is no redirect; at a page that was not crawled; at a page that it has passed; or it does not end
-within `MAX_HOPS`."""
+within 20 redirects (`MAX_HOPS`)."""
 
 _SHOWN_LINKS = 5
 _AT_ONCE = 256
 
 
 class ThroughLink(Value, msgspec.Struct, frozen=True):
-    """A link that goes through a redirect."""
+    """A link that goes through a redirect.
+
+    Attributes:
+        source: the page that has the link.
+        anchor: the text of the link.
+        rel: its relation, such as `nofollow`.
+        internal: whether both pages are of one registered domain.
+    """
 
     source: str
     anchor: str
@@ -58,9 +65,12 @@ class Redirect(Value, msgspec.Struct, frozen=True):
     """A page that leads elsewhere.
 
     Attributes:
-        hops: how many redirects follow each other, at most `MAX_HOPS`.
+        url: the page.
+        hops: how many redirects follow each other, at most 20.
         end: where the last of them leads; in a loop, the page that comes again.
         status: that of the end; None where it was not crawled.
+        is_loop: whether the chain comes back to a page that it has passed.
+        outcome: how the chain ends.
         chain: the pages from the first target to the end.
         inlinks: how many pages link to this one.
         links: some of those links.
@@ -83,9 +93,10 @@ class Redirect(Value, msgspec.Struct, frozen=True):
 
 
 class Resolved(Value, msgspec.Struct, frozen=True):
-    """How many pages link to one, counted through redirects of at most `RESOLVED_HOPS` hops.
+    """How many pages link to one, counted through redirects of at most five hops.
 
     Attributes:
+        url: the page.
         inlinks: those that link to it itself.
         redirects: how many pages redirect to it.
         resolved: the pages that link to it or to one of those, each counted once.

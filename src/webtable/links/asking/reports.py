@@ -48,7 +48,17 @@ _STATUS_ENTRY = re.compile(rb"\d{3}_.")
 
 
 class BrokenLink(Value, msgspec.Struct, frozen=True):
-    """A link to a page that answers with an error, and since when it does."""
+    """A link to a page whose newest capture has a status of 400 or more.
+
+    Attributes:
+        target: the page that it leads to.
+        status: of the target.
+        since: the capture of the target that showed an error first, after the last good one.
+        source: the page that has the link.
+        anchor: the text of the link.
+        rel: its relation, such as `nofollow`.
+        internal: whether both pages are of one registered domain.
+    """
 
     target: str
     status: int

@@ -10,9 +10,9 @@ from __future__ import annotations
 import itertools
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Literal, NamedTuple, TypeAlias, TypeVar
+from typing import Literal, NamedTuple, TypeAlias, TypeVar, get_args
 
-from webtable.errors import CorruptData
+from webtable.errors import CorruptData, InvalidRequest
 from webtable.links import schema
 from webtable.links.cells import GONE, Words, decode_inlink
 from webtable.links.index import LinkIndex
@@ -29,12 +29,35 @@ from webtable.store.filtering.filters import (
 from webtable.store.model import RawCell
 from webtable.store.scan import Get
 
-__all__ = ["Kind", "LinkReader", "Source", "batches", "growing_batches", "host_ranges", "lines_of"]
+__all__ = [
+    "Kind",
+    "LinkReader",
+    "Source",
+    "batches",
+    "check_kind",
+    "growing_batches",
+    "host_ranges",
+    "lines_of",
+]
 
 Kind: TypeAlias = Literal["all", "internal", "external"]
 """Which links: all, those from pages of the same domain, or those from others."""
 
 T = TypeVar("T")
+
+
+def check_kind(kind: Kind) -> None:
+    """Makes sure that links are chosen by a kind that there is.
+
+    Raises:
+        InvalidRequest: there is no such kind.
+    """
+    kinds = get_args(Kind)
+    if kind not in kinds:
+        raise InvalidRequest(
+            f"{kind!r:.80} is not a kind of links", hint=f"use one of {', '.join(kinds)}"
+        )
+
 
 _LEAST, _FIRST, _MOST = 8, 32, 1_024
 _PIECE_BYTES = 65_536

@@ -58,6 +58,7 @@ class RebuildReport(Value, msgspec.Struct):
         removed: pairs of which kept history alone tells.
         uris: pages that are stored or linked to.
         domains: of these URIs.
+        seconds: how long it took.
     """
 
     pages: int = 0

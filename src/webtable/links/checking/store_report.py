@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import msgspec
 
 from webtable.errors import NotFound
 from webtable.links.checking.verify import LinkReport, missing_index, verify_links
 from webtable.links.index import LinkIndex
 from webtable.pages.checking.verify import PageReport, verify_pages
 from webtable.pages.table import PageTable
+from webtable.values import Value
 
 __all__ = ["StoreReport", "verify_store"]
 
 
-class StoreReport(NamedTuple):
-    """What verifying a store found: about pages with their bodies and indexes, and about links."""
+class StoreReport(Value, msgspec.Struct):
+    """What verifying a store found.
+
+    Attributes:
+        pages: about pages, their bodies and their indexes; `examples` has the first differences.
+        links: about the link index; `examples` has the first differences.
+    """
 
     pages: PageReport
     links: LinkReport
@@ -24,7 +30,7 @@ class StoreReport(NamedTuple):
         """Whether everything is right, or was repaired."""
         return self.pages.is_clean and self.links.is_clean
 
-    def to_dict(self) -> dict[str, int]:
+    def to_dict(self) -> dict[str, object]:
         """Returns the counts by name."""
         first, now = self.pages.indexes, (self.pages.left or self.pages).indexes
         links = self.links.left or self.links
@@ -47,6 +53,10 @@ class StoreReport(NamedTuple):
             "link_work": self.links.work,
             "links_under_way": self.links.under_way,
         }
+
+    def to_json(self) -> str:
+        """Returns the counts as one line of JSON."""
+        return msgspec.json.encode(self.to_dict()).decode()
 
 
 def verify_store(

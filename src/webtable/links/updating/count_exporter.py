@@ -38,7 +38,13 @@ _log = get_logger("webtable.links")
 
 
 class Drained(Value, msgspec.Struct):
-    """What an exporter did: marks and intents that it took, pages whose counts it wrote."""
+    """Link updates that were finished.
+
+    Attributes:
+        marks: counts that were still to be written.
+        intents: pages whose links another process began to store.
+        pages: pages whose counts were written.
+    """
 
     marks: int = 0
     intents: int = 0

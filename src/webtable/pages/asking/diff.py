@@ -8,34 +8,48 @@ import re
 import msgspec
 
 from webtable.errors import NotFound
-from webtable.pages.captures import Link
 from webtable.pages.html.charset import decode_page
-from webtable.pages.page import PageContent
+from webtable.pages.page import PageCapture, PageContent, capture_of
 from webtable.pages.storing.cells import encode_time
-from webtable.pages.storing.history import CaptureNote
 from webtable.pages.table import PageTable
 from webtable.values import Value
 
-__all__ = ["PageDiff", "compare"]
+__all__ = ["DiffLink", "PageDiff", "compare"]
 
 _BETWEEN_TAGS = re.compile(r"(?<=>)\s*(?=<)")
+
+
+class DiffLink(Value, msgspec.Struct, frozen=True):
+    """A link that one version of a page has and the other has not.
+
+    Attributes:
+        url: where it leads.
+        rel: its relation, such as `nofollow`.
+        anchor: its text.
+    """
+
+    url: str
+    rel: str
+    anchor: str
 
 
 class PageDiff(Value, msgspec.Struct):
     """What changed from one version of a page to another.
 
     Attributes:
+        url: the page.
+        old, new: the captures that were compared.
         lines: a unified difference of the bodies' text; empty where they are equal. Where much
             stands in one line, elements stand in lines of their own.
-        gained, lost: links, which are told apart by URL, rel and anchor.
+        gained, lost: links that came or went; links are told apart by URL, rel and anchor.
     """
 
     url: str
-    old: CaptureNote
-    new: CaptureNote
+    old: PageCapture
+    new: PageCapture
     lines: list[str]
-    gained: list[Link]
-    lost: list[Link]
+    gained: list[DiffLink]
+    lost: list[DiffLink]
 
     @property
     def is_empty(self) -> bool:
@@ -68,18 +82,18 @@ def compare(pages: PageTable, url: str, old: int | None = None, new: int | None 
     now = set(pages.links(url, after.note.time) or [])
     return PageDiff(
         url,
-        before.note,
-        after.note,
+        capture_of(before.note),
+        capture_of(after.note),
         _difference(before, after),
-        sorted(now - was),
-        sorted(was - now),
+        [DiffLink(*link) for link in sorted(now - was)],
+        [DiffLink(*link) for link in sorted(was - now)],
     )
 
 
 def _stored(pages: PageTable, url: str, as_of: int | None) -> PageContent:
     content = pages.content(url, as_of)
     if content is None:
-        raise NotFound("page", url, hint="it was not captured by then; see --versions")
+        raise NotFound("page", url, hint="it was not captured by then")
     if content.body is None:
         when = encode_time(content.note.time)
         raise NotFound(

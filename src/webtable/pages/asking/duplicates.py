@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from webtable.errors import InvalidRequest
 from webtable.index.table import Found, Hit
 from webtable.pages.asking.page_index import FEW, IndexQuery, PageIndexReader, SiteRows
 from webtable.pages.asking.results import QueryCost, ResultPage, after_key, bounded
@@ -30,6 +31,7 @@ class Duplicates(Value, msgspec.Struct):
     """Pages with the same body.
 
     Attributes:
+        digest: of the body.
         pages: by row key, as many as were asked for at most.
         is_truncated: whether there are more.
     """
@@ -50,7 +52,12 @@ def duplicates(
     Args:
         domain: only groups with a page of it; they are shown whole.
         most: how many pages to show of each group.
+
+    Raises:
+        InvalidRequest: `most` is less than 1.
     """
+    if most < 1:
+        raise InvalidRequest(f"most {most} is less than 1", hint="ask for at least one page")
     cost = QueryCost(index=DIGESTS)
     start, skip = after_key(after), 0
     site = SiteRows(pages, domain) if domain else None

@@ -36,13 +36,19 @@ __all__ = [
 ]
 
 Form: TypeAlias = Literal["warc", "jsonl", "cdxj"]
+"""The forms of an export."""
 FORMS: tuple[Form, ...] = ("warc", "jsonl", "cdxj")
 
 
 class ExportReport(Value, msgspec.Struct):
-    """What was written; `bodiless` counts captures whose body is not stored any more, or never was.
+    """What an export wrote.
 
-    They are not in a WARC file, but for revisits, which have none.
+    Attributes:
+        pages: how many pages.
+        captures: how many captures of them.
+        bodiless: captures whose body is not stored any more, or never was. A WARC file has none of
+            them but revisits.
+        unknown: URLs that were asked for and are not stored.
     """
 
     pages: int = 0

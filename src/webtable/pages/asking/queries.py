@@ -53,6 +53,10 @@ class PageQueries:
 
     # By domain and directory
 
+    def everything(self, *, limit: int = 20, after: str | None = None) -> ResultPage[Page]:
+        """Returns all pages, in the order of their row keys."""
+        return self._by_scan(_ScanQuery([_EVERYTHING], lambda _row, _page: True), limit, after)
+
     def under(
         self,
         host: str,
@@ -98,9 +102,8 @@ class PageQueries:
         """
         if since and until and since.ljust(14, "0") >= until.ljust(14, "0"):
             raise InvalidRequest(
-                f"--since {_dashed(since)} is not before --until {_dashed(until)}",
-                hint="--until is the day after the last one, as in --since 2026-09-01 "
-                "--until 2026-09-02",
+                f"since {_dashed(since)} is not before until {_dashed(until)}",
+                hint="until is the day after the last one: --since 2026-09-01 --until 2026-09-02",
             )
         name, before, site = self._time_index(domain)
         bounds = KeyRange(before + _time_key(since), before + (_time_key(until) or b":"))

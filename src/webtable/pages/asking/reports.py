@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TypedDict, TypeVar, Unpack
+from typing import TypeVar
 
 from webtable.pages.asking.duplicates import MOST_DUPLICATES, Duplicates
 from webtable.pages.asking.queries import PageQueries
@@ -13,29 +13,19 @@ from webtable.pages.storing.cells import encode_time
 from webtable.pages.table import PageTable
 from webtable.pages.times import When, second_of
 
-__all__ = ["ListOptions", "Reports", "list_of"]
+__all__ = ["Reports", "list_of"]
 
 T = TypeVar("T")
 
 _DIGITS_ONLY = str.maketrans("", "", "-:TZ")
 
 
-class ListOptions(TypedDict, total=False):
-    """What every list takes.
-
-    Attributes:
-        limit: how many results at most; without it, all.
-        cursor: the `cursor` of earlier results of the same query, to go on behind them.
-    """
-
-    limit: int | None
-    cursor: str | None
-
-
-def list_of(query: str, fetch: Fetch[T], options: ListOptions, **arguments: object) -> Results[T]:
+def list_of(
+    query: str, fetch: Fetch[T], limit: int | None, cursor: str | None, **arguments: object
+) -> Results[T]:
     """Returns the results of a query; its cursors belong to its name and arguments."""
     given = " ".join(f"{key}={value}" for key, value in arguments.items() if value)
-    return Results(f"{query} {given}".rstrip(), fetch, **options)
+    return Results(f"{query} {given}".rstrip(), fetch, limit=limit, cursor=cursor)
 
 
 class Reports:
@@ -48,32 +38,45 @@ class Reports:
     def __init__(self, pages: PageTable) -> None:
         self._queries = PageQueries(pages)
 
-    def largest(self, *, domain: str = "", **options: Unpack[ListOptions]) -> Results[Page]:
+    def largest(
+        self, *, domain: str = "", limit: int | None = None, cursor: str | None = None
+    ) -> Results[Page]:
         """Returns the pages with the largest bodies, the largest first."""
         fetch = partial(self._queries.largest, domain=domain)
-        return list_of("largest", fetch, options, domain=domain)
+        return list_of("largest", fetch, limit, cursor, domain=domain)
 
-    def errors(self, *, domain: str = "", **options: Unpack[ListOptions]) -> Results[Page]:
+    def errors(
+        self, *, domain: str = "", limit: int | None = None, cursor: str | None = None
+    ) -> Results[Page]:
         """Returns the pages with a status of 400 or more, by status."""
         fetch = partial(self._queries.errors, domain=domain)
-        return list_of("errors", fetch, options, domain=domain)
+        return list_of("errors", fetch, limit, cursor, domain=domain)
 
-    def redirects(self, *, domain: str = "", **options: Unpack[ListOptions]) -> Results[Page]:
+    def redirects(
+        self, *, domain: str = "", limit: int | None = None, cursor: str | None = None
+    ) -> Results[Page]:
         """Returns the pages that redirect to another one, by status."""
         fetch = partial(self._queries.redirects, domain=domain)
-        return list_of("redirects", fetch, options, domain=domain)
+        return list_of("redirects", fetch, limit, cursor, domain=domain)
 
     def inlinked(
-        self, *, least: int = 1, domain: str = "", **options: Unpack[ListOptions]
+        self,
+        *,
+        least: int = 1,
+        domain: str = "",
+        limit: int | None = None,
+        cursor: str | None = None,
     ) -> Results[Page]:
         """Returns the pages with at least so many inlinks, the most linked first."""
         fetch = partial(self._queries.inlinked, least=least, domain=domain)
-        return list_of("inlinked", fetch, options, least=least, domain=domain)
+        return list_of("inlinked", fetch, limit, cursor, least=least, domain=domain)
 
-    def dead_ends(self, *, domain: str = "", **options: Unpack[ListOptions]) -> Results[Page]:
+    def dead_ends(
+        self, *, domain: str = "", limit: int | None = None, cursor: str | None = None
+    ) -> Results[Page]:
         """Returns the HTML pages with a 2xx status that have no links."""
         fetch = partial(self._queries.dead_ends, domain=domain)
-        return list_of("dead-ends", fetch, options, domain=domain)
+        return list_of("dead-ends", fetch, limit, cursor, domain=domain)
 
     def modified(
         self,
@@ -81,7 +84,8 @@ class Reports:
         until: When | None = None,
         *,
         domain: str = "",
-        **options: Unpack[ListOptions],
+        limit: int | None = None,
+        cursor: str | None = None,
     ) -> Results[Page]:
         """Returns the pages that changed from one time until before another, the newest first.
 
@@ -90,18 +94,23 @@ class Reports:
         """
         begin, end = _time_key(since), _time_key(until)
         fetch = partial(self._queries.modified, begin, end, domain=domain)
-        return list_of("modified", fetch, options, since=begin, until=end, domain=domain)
+        return list_of("modified", fetch, limit, cursor, since=begin, until=end, domain=domain)
 
     def outdated(
-        self, before: When, *, domain: str = "", **options: Unpack[ListOptions]
+        self, before: When, *, domain: str = "", limit: int | None = None, cursor: str | None = None
     ) -> Results[Page]:
         """Returns the pages that did not change since a time, the oldest first."""
         end = _time_key(before)
         fetch = partial(self._queries.outdated, end, domain=domain)
-        return list_of("outdated", fetch, options, before=end, domain=domain)
+        return list_of("outdated", fetch, limit, cursor, before=end, domain=domain)
 
     def duplicates(
-        self, *, domain: str = "", most: int = MOST_DUPLICATES, **options: Unpack[ListOptions]
+        self,
+        *,
+        domain: str = "",
+        most: int = MOST_DUPLICATES,
+        limit: int | None = None,
+        cursor: str | None = None,
     ) -> Results[Duplicates]:
         """Returns the groups of pages with the same body, by digest.
 
@@ -110,19 +119,21 @@ class Reports:
             most: how many pages to show of each group.
         """
         fetch = partial(self._queries.duplicates, domain=domain, most=most)
-        return list_of("duplicates", fetch, options, domain=domain)
+        return list_of("duplicates", fetch, limit, cursor, domain=domain)
 
-    def untitled(self, *, domain: str = "", **options: Unpack[ListOptions]) -> Results[Page]:
+    def untitled(
+        self, *, domain: str = "", limit: int | None = None, cursor: str | None = None
+    ) -> Results[Page]:
         """Returns the HTML pages with a 2xx status that have no title. Reads every page."""
         fetch = partial(self._queries.untitled, domain=domain)
-        return list_of("untitled", fetch, options, domain=domain)
+        return list_of("untitled", fetch, limit, cursor, domain=domain)
 
     def search(
-        self, words: str, *, domain: str = "", **options: Unpack[ListOptions]
+        self, words: str, *, domain: str = "", limit: int | None = None, cursor: str | None = None
     ) -> Results[Page]:
         """Returns the pages with a text in title or body, in any case. Reads every page."""
         fetch = partial(self._queries.search, words, domain=domain)
-        return list_of("search", fetch, options, words=words, domain=domain)
+        return list_of("search", fetch, limit, cursor, words=words, domain=domain)
 
 
 def _time_key(when: When | None) -> str:

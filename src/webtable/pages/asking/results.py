@@ -61,7 +61,8 @@ class ResultPage(msgspec.Struct, Generic[T]):
 
     Attributes:
         items: at most as many as were asked for.
-        next: where the results behind these begin; None where there are none.
+        next: where the results behind these begin, a cursor; None where there are none.
+        cost: what reading them has cost.
         about: what else is known of the whole list, such as how far back it reaches.
     """
 
@@ -87,16 +88,16 @@ class Results(Generic[T]):
     """A list of results. Iterating reads it page by page, so it may be longer than memory.
 
     Nothing is read before it is needed. Each iteration begins anew, and shows what is stored then.
+    Every list of `WebTable` takes `limit`, how many results at most (None: all), and `cursor`, the
+    cursor of earlier results of the same query, to go on behind them; a limit below 1 or the cursor
+    of another query is an `InvalidRequest`. An object belongs to one thread.
 
-    Args:
-        query: the query with its arguments, as a text; cursors belong to it.
-        limit: how many results there are at most; None: all.
-        cursor: the `cursor` of earlier results of the same query, to go on behind them.
-
-    Raises:
-        InvalidRequest: the limit is less than 1, or the cursor is not one of this query.
+    Attributes:
+        explain: what has been read so far, a `QueryCost`.
+        about: what is known of the list besides its results, such as how far back it reaches.
     """
 
+    # Cursors belong to `query`, the query with its arguments as a text.
     def __init__(
         self, query: str, fetch: Fetch[T], *, limit: int | None = None, cursor: str | None = None
     ) -> None:
@@ -107,9 +108,7 @@ class Results(Generic[T]):
         self._after = None if cursor is None else _unsealed(query, cursor)
         self._first: ResultPage[T] | None = None
         self.explain = QueryCost()
-        """What has been read so far."""
         self.about: dict[str, object] = {}
-        """What is known of the list besides its results, such as how far back it reaches."""
 
     def __iter__(self) -> Iterator[T]:
         """Reads all results up to the limit, page by page."""

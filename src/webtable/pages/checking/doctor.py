@@ -10,13 +10,15 @@ import itertools
 import re
 import time
 from collections.abc import Callable
-from typing import NamedTuple
+
+import msgspec
 
 from webtable.pages import schema
 from webtable.pages.asking.queries import PageQueries
 from webtable.pages.keys import SaltedKeys
 from webtable.pages.table import PageTable
 from webtable.store.scan import Scan
+from webtable.values import Value
 
 __all__ = ["Finding", "examine"]
 
@@ -31,8 +33,16 @@ _DOMAIN = re.compile(rb"(.+?)_\d{8}_")
 _KEYS_ONLY = "FirstKeyOnlyFilter() AND KeyOnlyFilter()"
 
 
-class Finding(NamedTuple):
-    """One check: what was measured, what is still fine, and what to do where it is not."""
+class Finding(Value, msgspec.Struct, frozen=True):
+    """One check of a store.
+
+    Attributes:
+        check: what was checked.
+        measured: what was found, as text.
+        limit: up to where that is fine, as text.
+        is_fine: whether it is.
+        advice: what to do where it is not.
+    """
 
     check: str
     measured: str

@@ -30,6 +30,12 @@ def capture_of_program(
         InvalidRequest: the status, the headers or the time are not valid.
     """
     pairs = list(headers.items() if isinstance(headers, Mapping) else headers)
+    for name, value in pairs:
+        if not isinstance(name, str) or not isinstance(value, str):
+            raise InvalidRequest(
+                f"header {name!r:.80} with the value {value!r:.80} is not text",
+                hint="decode names and values; give a header with several values as several pairs",
+            )
     if isinstance(body, str):
         body = body.encode("utf-8", "replace")
         if not any(name.lower() == "content-type" for name, _ in pairs):
@@ -49,7 +55,9 @@ def capture_of_program(
     try:
         return response_capture(Recorded(url, date, block, len(block), "", START))
     except Rejected as rejected:
-        error = InvalidUrl if rejected.reason in ("bad-url", "no-url") else InvalidRequest
-        raise error(
-            f"'{url:.200}' cannot be stored: {rejected.why}", hint="see docs/reference/python.md"
+        if rejected.reason in ("bad-url", "no-url"):
+            raise InvalidUrl(rejected.why, hint="use https://HOST/PATH") from rejected
+        raise InvalidRequest(
+            f"the capture of '{url:.200}' cannot be stored: {rejected.why}",
+            hint="give status, headers and time as the crawler received them",
         ) from rejected

@@ -90,6 +90,16 @@ class LoadReport(Value, msgspec.Struct):
         """Whether all of every file was read."""
         return not self.failed and not self.unread
 
+    def problems(self) -> list[str]:
+        """Returns a sentence for each file that was not read completely."""
+        failed = (f"'{path}' was not read to its end: {why}" for path, why in self.failed.items())
+        unread = (
+            f"'{path}' has parts that could not be read: "
+            + ", ".join(f"{reason} {count:,}" for reason, count in sorted(reasons.items()))
+            for path, reasons in self.unread.items()
+        )
+        return [*failed, *unread]
+
     def check(self) -> None:
         """Checks that everything was read and stored, and that reads return it.
 
@@ -101,20 +111,24 @@ class LoadReport(Value, msgspec.Struct):
         if incomplete := self.failed.keys() | self.unread.keys():
             shown = ", ".join(f"'{path}'" for path in sorted(incomplete)[:_SHOWN_FILES])
             more = ", …" if len(incomplete) > _SHOWN_FILES else ""
-            raise IncompleteLoad(
+            error = IncompleteLoad(
                 f"{len(incomplete):,} of {self.files:,} files were not read completely: "
                 f"{shown}{more}",
                 hint="what was read is stored; repair or fetch these files again, and load them"
                 " again",
             )
+            for problem in self.problems()[:_SHOWN_FILES]:
+                error.add_note(problem)
+            raise error
         if rejected := self.skipped["refused"]:
             raise IncompleteLoad(
                 f"the store rejected {rejected:,} pages",
-                hint="the others are stored; see --skipped-to for the reason of each",
+                hint="the others are stored; --skipped-to (on_skipped= in Python) has the reasons",
             )
         if not self.captures and set(self.skipped) - EXPECTED_REASONS:
             raise IncompleteLoad(
-                "no record could be stored", hint="see --skipped-to for the reason of each"
+                "no record could be stored",
+                hint="--skipped-to (on_skipped= in Python) has the reasons",
             )
         if self.hidden:
             raise CorruptData(

@@ -29,6 +29,8 @@ _FULL, _FIRST, _LAST = 1, 2, 4
 _TEXTS = frozenset({1, 8193})
 _NUMBERS = frozenset({2, 3, 4, 9, 10, 203})
 _LAST_SEQUENCE = 4
+_IN_GROUP = b"\xac\x02"  # the tag 300
+_GROUP_BYTES = 4
 
 
 def has_gap(store: str, read_list: Callable[[], bytes]) -> bool:
@@ -70,13 +72,29 @@ def _spans(store: str) -> Iterator[tuple[int, int]]:
 
 
 def _last_listed(data: bytes) -> int:
-    """Returns the number of the last write that the list of files knows of."""
-    last, edit = 0, b""
+    """Returns the number of the last write that the list of files knows of.
+
+    Edits of one flush are a group, which RocksDB applies as a whole: of a group that is cut it
+    applies nothing.
+    """
+    last, in_group, edit = 0, 0, b""
     for kind, payload in _records(data):
         edit = bytes(payload) if kind in (_FULL, _FIRST) else edit + payload
         if kind in (_FULL, _LAST):
-            last = max(last, _sequence_of(edit))
+            in_group = max(in_group, _sequence_of(edit))
+            if not _edits_that_follow(edit):
+                last, in_group = max(last, in_group), 0
     return last
+
+
+def _edits_that_follow(edit: bytes) -> int:
+    """Returns how many edits of the same group come behind one; 0 for one that is in no group."""
+    # The group is the last field of an edit; no other field ends in its tag and a number.
+    at = edit.rfind(_IN_GROUP, max(len(edit) - _GROUP_BYTES, 0))
+    if at < 0:
+        return 0
+    number, end = _number(edit, at + len(_IN_GROUP))
+    return number if end == len(edit) else 0
 
 
 def _sequence_of(edit: bytes) -> int:
