@@ -78,8 +78,8 @@ class Position(NamedTuple):
     """A position in a file, to resume from. Positions of one file compare in its order.
 
     Attributes:
-        offset: the bytes of the file up to a record, or up to the compressed member that holds it.
-        inside: unpacked bytes from there, where a member holds more than one record.
+        offset: the bytes of the file before a record, or before its compressed member.
+        inside: unpacked bytes from there, where a member contains several records.
     """
 
     offset: int
@@ -195,15 +195,15 @@ class Capture(msgspec.Struct, frozen=True, gc=False):
 
 
 class Skipped(msgspec.Struct, frozen=True, gc=False):
-    """A record of a file that was not stored, or not in full.
+    """A record of a file that was not stored, or not completely.
 
     Attributes:
         reason: one of `webtable.pages.captures.REASONS`, such as `bad-url`.
-        why: a sentence about this very record.
-        url: as the record has it, cut to what can be shown.
-        record_id: that of a WARC record.
+        why: a sentence about this record.
+        url: the URL in the record, shortened for display.
+        record_id: the id of a WARC record.
         source: the file.
-        position, after: where the record begins, and where the next one does.
+        position, after: the positions of the record and of the next record.
     """
 
     reason: str

@@ -87,21 +87,22 @@ class Page(Value, msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         url: the canonical URL.
-        row_key: the key of its row in the table `webtable`, as text: `row_key.encode()` reads it.
-        title: of the HTML.
-        status: of HTTP.
-        last_modified: what the header says, unless that is after the fetch; otherwise the first
-            capture with the body of now.
+        row_key: its row key in the table `webtable`, as text; a read needs `row_key.encode()`.
+        title: the title in the HTML.
+        status: the HTTP status.
+        last_modified: the time in the header, unless that is after the fetch; otherwise the time
+            of the first capture with the current body.
         fetched: the time of the newest capture.
-        size: of the body, in bytes.
+        size: the bytes of the body.
         type: the media type, without its parameters.
-        digest: of the body, as `sha1:…`; pages with the same body have the same digest.
-        charset: in which the HTML was read.
-        canonical: the URL that the page names as its canonical one.
+        digest: the digest of the body, as `sha1:…`; pages with the same body have the same digest.
+        charset: the charset of the HTML.
+        canonical: the URL that the page names as canonical.
         redirect: the URL that it redirects to.
-        robots: what the page and its headers tell robots.
-        outlinks: how many different pages it links to.
-        inlinks: how many pages link to it; None at earlier times, and while there is no link index.
+        robots: the robots rules in the page and its headers.
+        outlinks: the number of distinct pages it links to.
+        inlinks: the number of pages that link to it; None at earlier times, and without a link
+            index.
     """
 
     url: str
@@ -126,12 +127,12 @@ class PageCapture(Value, msgspec.Struct, frozen=True):
 
     Attributes:
         fetched: its time.
-        status: of HTTP.
+        status: the HTTP status.
         type: the media type, without its parameters.
-        digest: of the body, as `sha1:…`.
-        size: of the body, in bytes; None for a revisit whose body was never loaded.
-        redirect: where it redirects to; empty: nowhere.
-        revisit: whether it came without a body, as a reference to an earlier one.
+        digest: the digest of the body, as `sha1:…`.
+        size: the bytes of the body; None for a revisit whose body was never loaded.
+        redirect: the target of a redirect; empty: none.
+        revisit: whether it has no body, but refers to an earlier capture with the same body.
     """
 
     fetched: str

@@ -44,11 +44,11 @@ class ExportReport(Value, msgspec.Struct):
     """What an export wrote.
 
     Attributes:
-        pages: how many pages.
-        captures: how many captures of them.
-        bodiless: captures whose body is not stored any more, or never was. A WARC file has none of
-            them but revisits.
-        unknown: URLs that were asked for and are not stored.
+        pages: the number of pages.
+        captures: the number of their captures.
+        bodiless: captures whose body has expired, or was never stored. Of these, a WARC file
+            contains the revisits only.
+        unknown: requested URLs that are not stored.
     """
 
     pages: int = 0

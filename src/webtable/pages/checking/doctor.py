@@ -37,10 +37,10 @@ class Finding(Value, msgspec.Struct, frozen=True):
     """One check of a store.
 
     Attributes:
-        check: what was checked.
-        measured: what was found, as text.
-        limit: up to where that is fine, as text.
-        is_fine: whether it is.
+        check: the name of the check.
+        measured: the measured value, as text.
+        limit: the limit of that value, as text.
+        is_fine: whether the value is within the limit.
         advice: what to do where it is not.
     """
 

@@ -46,24 +46,24 @@ _log = get_logger("webtable.pages.load")
 
 
 class LoadReport(Value, msgspec.Struct):
-    """What a load did.
+    """The result of a load.
 
     Attributes:
-        files: how many were to be loaded.
-        records: everything that the files held.
-        captures: those that were stored, or were there already; the outcomes add up to it.
-        new, changed, unchanged, older: how many captures were of a page not stored before, of
-            another or the same newest state of a page, or older than what is stored.
-        hidden: of those, the ones that no read shows: their rows were deleted by hand on a cluster.
+        files: the number of files to load.
+        records: the number of records in the files.
+        captures: records that are stored now, or were before; the outcomes add up to it.
+        new, changed, unchanged, older: the outcomes of the captures: of a page that was not stored;
+            the newest capture of its page, with another or the same body; older than the newest.
+        hidden: captures that no read returns: their rows were deleted by hand on a cluster.
         pages: distinct URLs among the captures.
         skipped: how many records were not stored, by reason.
-        expired: captures whose body is older than the store keeps bodies.
-        links: on the pages that were read.
-        seconds, pages_per_second: how long it took.
-        links_cut: captures that were stored, but without all their links: there are too many.
-        wrong_digests: captures that name a digest that their payload does not have.
+        expired: captures whose body is older than the time to live of bodies.
+        links: links on the pages that were read.
+        seconds, pages_per_second: the duration of the load, and its speed.
+        links_cut: captures that are stored without all their links, since they have too many.
+        wrong_digests: captures whose payload does not have the digest in its header.
         failed: files that were not read to their end, with the reason.
-        unread: files with parts that could not be read; how many, by reason.
+        unread: files with unreadable parts; how many parts, by reason.
     """
 
     files: int = 0
@@ -114,8 +114,8 @@ class LoadReport(Value, msgspec.Struct):
             error = IncompleteLoad(
                 f"{len(incomplete):,} of {self.files:,} files were not read completely: "
                 f"{shown}{more}",
-                hint="what was read is stored; repair or fetch these files again, and load them"
-                " again",
+                hint="everything else is stored; repair these files or fetch them again, then load"
+                " them again",
             )
             for problem in self.problems()[:_SHOWN_FILES]:
                 error.add_note(problem)
