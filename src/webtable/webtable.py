@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, BinaryIO, Literal, Self
 from webtable.errors import AlreadyExists, InvalidRequest, NotFound, SchemaMismatch
 from webtable.links.asking.links import Links
 from webtable.links.index import LinkIndex
-from webtable.pages.asking.page_at_time import described_captures, page_at
+from webtable.pages.asking.page_at_time import completed_captures, page_at
 from webtable.pages.asking.queries import PageQueries
 from webtable.pages.asking.reports import Reports, list_of
 from webtable.pages.asking.results import Results
@@ -247,7 +247,7 @@ class WebTable:
 
     def history(self, url: str) -> list[PageCapture]:
         """Returns the captures of a page, the newest first; none where it is not stored."""
-        notes = described_captures(self._table.captures(self._table.find_url(url)))
+        notes = completed_captures(self._table.captures(self._table.find_url(url)))
         return [capture_of(note) for note in reversed(notes)]
 
     def diff(self, url: str, old: When | None = None, new: When | None = None) -> PageDiff:

@@ -162,7 +162,7 @@ def test_registered_domains(host: str, domain: str) -> None:
 def test_schemes_by_name() -> None:
     assert key_scheme("readable", SUFFIXES).name == "readable"
     assert key_scheme("salted", SUFFIXES).row_key("https://example.com/") == b"5a:com.example/"
-    with pytest.raises(InvalidRequest, match="take readable or salted"):
+    with pytest.raises(InvalidRequest, match="use readable or salted"):
         key_scheme("hashed", SUFFIXES)
 
 

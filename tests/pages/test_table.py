@@ -144,7 +144,7 @@ def _only_told(each: NewCapture) -> NewCapture:
     info = each.info._replace(
         title="hearsay", links="https://hearsay.example/\t\thearsay", link_count=1
     )
-    return NewCapture(each.url, each.note._replace(is_told=True), None, info)
+    return NewCapture(each.url, each.note._replace(is_described=True), None, info)
 
 
 @pytest.mark.parametrize("others", [[], [(1, "b")], [(3, "a")], [(1, "a"), (3, "c")]])
@@ -256,16 +256,16 @@ def test_a_row_of_another_url_is_left_alone(pages: PageTable) -> None:
         pages.store_captures([capture(url, 3, "b")])
     (reason,) = caught.value.exceptions
     assert isinstance(reason, ConflictError)
-    assert f"holds '{other}', not '{url}'" in str(reason)
+    assert f"is the page '{other}', not '{url}'" in str(reason)
 
 
 def test_what_a_store_of_pages_refuses(tmp_path: Path) -> None:
     with webtable.open(str(tmp_path / "store")) as store:
         with pytest.raises(NotFound, match="webtable init"):
             PageTable.open(store, parse)
-        with pytest.raises(InvalidRequest, match="take live or archive"):
+        with pytest.raises(InvalidRequest, match="use live or archive"):
             PageTable.create(store, parse, profile="dead")
-        with pytest.raises(InvalidRequest, match="take readable or salted"):
+        with pytest.raises(InvalidRequest, match="use readable or salted"):
             PageTable.create(store, parse, keys="sorted")
         assert store.tables() == []
         PageTable.create(store, parse, keys="salted")

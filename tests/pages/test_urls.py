@@ -96,7 +96,7 @@ def test_links_resolve_against_their_base(text: str, resolved: str) -> None:
 
 
 def test_a_link_that_is_no_url() -> None:
-    with pytest.raises(InvalidUrl, match="it is no URL"):
+    with pytest.raises(InvalidUrl, match="it is not a URL"):
         resolve_url("https://[", "http://example.com/")
 
 

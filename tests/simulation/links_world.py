@@ -181,13 +181,13 @@ class LinksWorld:
                 raise LinksBroken(f"after repair: {report}")
 
 
-class OfferedLinks(LinksWorld):
+class SummaryLinks(LinksWorld):
     """A schedule in which loaders ask which bodies are needed, of pages that seldom change."""
 
     def __init__(self, seed: int) -> None:
         super().__init__(seed)
         self.bodies["b"] = self.bodies["c"] = self.bodies["a"]
-        self.captures = [_said(self._capture()) for _ in range(6)]
+        self.captures = [_with_context(self._capture()) for _ in range(6)]
 
     def load(self, pages: PageTable, keeper: LinkHook) -> None:
         """A loader: some captures, or all, mostly in their order."""
@@ -204,14 +204,14 @@ class OfferedLinks(LinksWorld):
                 keeper.settle(is_last=True)
 
 
-def _said(capture: NewCapture) -> NewCapture:
-    """Returns a capture of which it is known what its headers said; most say the same."""
+def _with_context(capture: NewCapture) -> NewCapture:
+    """Returns a capture with a parse context; most have the same."""
     digest = "d" if capture.note.digest == "d" else "a"
     status = 404 if capture.note.status == 404 else 200
     note = capture.note._replace(digest=digest, status=status, redirect="")
     if capture.info is None:
         return capture._replace(note=note)
-    return capture._replace(note=note, info=capture.info._replace(said=""))
+    return capture._replace(note=note, info=capture.info._replace(context=""))
 
 
 class CrowdedLinks(LinksWorld):

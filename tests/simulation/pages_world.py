@@ -15,7 +15,7 @@ from webtable.index.maintenance import verify
 from webtable.index.rules import REPAIR_AGE_MS
 from webtable.pages.page import NewCapture, PageInfo
 from webtable.pages.storing.history import CaptureNote, counting
-from webtable.pages.storing.newest_cell import Offered
+from webtable.pages.storing.newest_cell import CaptureSummary
 from webtable.pages.table import PageTable
 
 __all__ = ["PagesBroken", "PagesWorld", "play_pages", "wanted"]
@@ -69,7 +69,7 @@ class PagesWorld:
             None,
             False,
         )
-        return NewCapture(url, note, body, parse(url, body, "")._replace(said=""))
+        return NewCapture(url, note, body, parse(url, body, "")._replace(context=""))
 
     def load(self, pages: PageTable) -> None:
         """A loader: all captures in an order and in batches of its own."""
@@ -135,14 +135,14 @@ class PagesWorld:
 def wanted(pages: PageTable, captures: list[NewCapture]) -> list[NewCapture]:
     """Offers the captures of pages that have one, and returns those whose bodies are needed."""
     times = Counter([each.url for each in captures])
-    offered = [
-        Offered(each.url, each.note, "")
+    summaries = [
+        CaptureSummary(each.url, each.note, "")
         for each in captures
         if each.body is not None and times[each.url] == 1
     ]
     taken = {
         (each.url, each.note.time, each.note.digest)
-        for each, links in zip(offered, pages.take_offered(offered), strict=True)
+        for each, links in zip(summaries, pages.store_summaries(summaries), strict=True)
         if links is not None
     }
     return [c for c in captures if (c.url, c.note.time, c.note.digest) not in taken]

@@ -12,14 +12,14 @@ from tests.simulation.links_world import (
     LeftBehind,
     LinksWorld,
     MovingCounts,
-    OfferedLinks,
     SlowLinks,
+    SummaryLinks,
     play_links,
 )
 from webtable.links.updating import journal
 
 SOAK = bool(os.environ.get("WEBTABLE_SOAK"))
-KINDS = [ChangingWords, CrowdedLinks, LeftBehind, MovingCounts, OfferedLinks, SlowLinks]
+KINDS = [ChangingWords, CrowdedLinks, LeftBehind, MovingCounts, SummaryLinks, SlowLinks]
 
 
 def test_schedules_keep_the_link_promise() -> None:
@@ -78,4 +78,4 @@ def test_schedules_differ_and_go_through_what_they_should() -> None:
 
 def test_links_that_only_change_their_order_are_taken_in() -> None:
     # The newest capture had the same links as the one before it, the other way round.
-    play_links(2759, kind=OfferedLinks)
+    play_links(2759, kind=SummaryLinks)

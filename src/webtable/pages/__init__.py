@@ -1,6 +1,6 @@
 """Crawled pages: their URLs and row keys, their captures, and queries about them.
 
-`webtable.WebTable` is the way in; here are the types of what it takes and returns about pages.
+`webtable.WebTable` is the entry point; this package has the types of its arguments and results.
 """
 
 from typing import TYPE_CHECKING

@@ -1,9 +1,9 @@
-"""What is read from a crawl: captures, what their HTML says, and what could not be taken.
+"""The values that are read from a crawl: captures, parsed HTML, and skipped records.
 
-These values are light and frozen, and go to worker processes and back. A reader
+These values are light and frozen, and are sent between processes. A reader
 (`webtable.pages.formats.crawl_files.read_captures`) yields `Capture` and `Skipped` in the order of
-the file; `webtable.pages.html.parser.parse_capture` makes a `Parsed` of a capture. Nothing here
-knows a store.
+the file; `webtable.pages.html.parser.parse_capture` returns the `Parsed` of a capture. This module
+does not depend on a store.
 """
 
 from __future__ import annotations
@@ -36,50 +36,50 @@ __all__ = [
 ]
 
 MAX_BODY_BYTES = 8 * 1024 * 1024
-"""A longer body is not kept: the capture is recorded without it."""
+"""A longer body is not stored: the capture is stored without it."""
 
 MAX_LINK_BYTES = 4 * 1024 * 1024
-"""The links of a page take so many bytes of UTF-8 at most; those past them are left out.
+"""The limit for the links of a page, in bytes of UTF-8; further links are left out.
 
-HBase takes cells of up to 10 MB. One cell of the link index names the targets of the links that a
-page had before and of those that it has now.
+HBase accepts cells of up to 10 MB. One cell of the link index has the targets of the links that a
+page had before, and of those that it has now.
 """
 
 Kind: TypeAlias = Literal["response", "resource", "revisit"]
 
 REASONS = {
     "bad-date": "the record's date is missing, impossible, or before the web",
-    "bad-http": "the record holds no HTTP answer",
+    "bad-http": "the record contains no HTTP response",
     "bad-line": "the line of JSON is not an object with the fields of a page",
     "bad-record": "the record's header cannot be read",
-    "bad-url": "the record's URL is not one of a page",
-    "crashed": "parsing the record failed, or ended the process that did it",
+    "bad-url": "the record's URL is not valid for a page",
+    "crashed": "parsing the record failed, or crashed the process",
     "damaged": "the compressed data cannot be unpacked",
     "future": "the record is dated more than a day in the future",
-    "garbage": "bytes that belong to no record, or a line that is no JSON",
-    "links-cut": "the page is stored, but has more links than are kept",
-    "no-url": "the record names no URL",
-    "not-a-crawl": "the file is none of the kinds that are read",
-    "other-type": "a record that is no capture, such as a request or the file's own description",
-    "refused": "the store does not take the page; the others are stored",
-    "truncated": "the record ends before its length",
+    "garbage": "bytes that belong to no record, or a line that is not JSON",
+    "links-cut": "the page is stored, but not all of its links: it has too many",
+    "no-url": "the record has no URL",
+    "not-a-crawl": "the file is not of a supported kind",
+    "other-type": "a record that is not a capture, such as a request or the file's description",
+    "refused": "the store rejects the page; the others are stored",
+    "truncated": "the record is shorter than its length",
     "wrong-length": "the record's length does not lead to the next record",
 }
-"""Why something was not taken, or not in full: every code of a `Skipped`, and what it means."""
+"""Why a record was not stored, or not completely: every code of a `Skipped`, and its meaning."""
 
 EXPECTED_REASONS = frozenset({"other-type"})
-"""What every crawl has, and nobody needs to be warned of."""
+"""The reasons that occur in every crawl and need no warning."""
 
 ENDED_PROCESS = "the processes that read or parsed it died"
-"""Why a record is passed over as `crashed`, whatever kind of file it is in."""
+"""The text for a record that is skipped as `crashed`, for all kinds of files."""
 
 
 class Position(NamedTuple):
-    """A place in a file, to go on from. Positions of one file compare in its order.
+    """A position in a file, to resume from. Positions of one file compare in its order.
 
     Attributes:
-        offset: the bytes of the file up to a record, or up to the compressed member that holds it.
-        inside: unpacked bytes from there, where a member holds more than one record.
+        offset: the bytes of the file before a record, or before its compressed member.
+        inside: unpacked bytes from there, where a member contains several records.
     """
 
     offset: int
@@ -93,7 +93,7 @@ START = Position(0)
 
 
 class Link(NamedTuple):
-    """One link: the canonical URL it leads to, its rel in lower case, and its words."""
+    """One link: its canonical target URL, its rel in lower case, and its anchor text."""
 
     url: str
     rel: str
@@ -101,56 +101,56 @@ class Link(NamedTuple):
 
 
 class Parsed(msgspec.Struct, frozen=True, gc=False):
-    """What the HTML of a page says.
+    """The values that are parsed from the HTML of a page.
 
-    `links` has every distinct (URL, rel, anchor) of `a` and `area`, those of one target side by
-    side, targets in the order of the page; links to the page itself and to what is no page are
-    left out and counted. It is one text, as `link_text` makes it: that is how it is stored, and a
-    text goes from one process to another much faster than many small values.
+    `links` has every distinct (URL, rel, anchor) of `a` and `area`, those of one target next to
+    each other, targets in the order of the page. Links to the page itself and to other things than
+    pages are left out and counted. It is one text, as `link_text` returns it and as it is stored:
+    a text is sent to another process much faster than many small values.
     """
 
     title: str = ""
     links: str = ""
-    """A line a link: URL, rel and anchor with tabs between them. See `link_list`."""
+    """One line for each link: URL, rel and anchor, separated by tabs. See `link_list`."""
     targets: int = 0
-    """How many different URLs the links lead to."""
+    """The number of distinct target URLs."""
     canonical: str = ""
-    """What the page calls its canonical URL, itself made canonical; empty where it says nothing."""
+    """The URL that the page names as canonical, in canonical form; empty where it names none."""
     robots: str = ""
-    """The robots meta elements, in lower case, with `, ` between them."""
+    """The robots meta elements, in lower case, separated by `, `."""
     charset: str = ""
-    """By which the body was read: a name of the WHATWG standard."""
+    """The charset of the body: a name of the WHATWG standard."""
     hrefs: int = 0
-    """`a` and `area` elements with a href."""
-    refused: int = 0
-    """Those of them that lead to no page: other schemes, broken or overlong URLs. Where links were
+    """How many `a` and `area` elements have a href."""
+    rejected: int = 0
+    """How many of them lead to no page: other schemes, invalid or too long URLs. Where links were
     left out (`links-cut`), not all are counted."""
     to_itself: int = 0
-    """Likewise those that lead to the page itself."""
+    """How many of them lead to the page itself, counted likewise."""
     notes: tuple[str, ...] = ()
-    """What a reader should know: `anchors-cut`, `binary`, `charset-unknown`, `links-cut`,
+    """Remarks about the parsing: `anchors-cut`, `binary`, `charset-unknown`, `links-cut`,
     `nested-too-deep`."""
 
     @property
     def link_list(self) -> list[Link]:
-        """The links one by one."""
+        """The links as a list."""
         return links_of_text(self.links)
 
 
 class Capture(msgspec.Struct, frozen=True, gc=False):
-    """One answer of a server as a crawl recorded it.
+    """One response of a web server as a crawl recorded it.
 
-    **The body as received** is what the server meant to send: the payload of the record with
-    chunking and content codings (gzip, deflate, br, zstd) taken off, in its own charset. Where a
-    coding is named but the bytes do not have it, as crawlers leave them that unpack at once, the
-    bytes are the body; where it breaks off, the body is what came before (note `body-cut`).
-    It is None for a revisit, in a WAT file, and when it is over `MAX_BODY_BYTES` (note
-    `body-too-large`).
+    **The body as received** is the payload of the record without chunking and content codings
+    (gzip, deflate, br, zstd), in its own charset. Where the headers name a coding that the bytes do
+    not have (some crawlers unpack at once), the bytes are the body. Where the coded bytes are
+    damaged or incomplete, the body is the part before that (note `body-cut`). It is None for a
+    revisit, in a WAT file, and when it is longer than `MAX_BODY_BYTES` (note `body-too-large`).
 
     **The digest** is the record's own WARC-Payload-Digest, if that is the digest of its payload:
-    `sha1:` and 32 characters of base32; other algorithms stay what they are. A record without one,
-    or with a wrong one (note `wrong-digest`), gets the SHA-1 of its recorded payload. A revisit has
-    the digest that it names, the one of the capture that it repeats; empty where it names none.
+    `sha1:` and 32 characters of base32; digests of other algorithms are unchanged. A record without
+    a digest, or with a wrong one (note `wrong-digest`), gets the SHA-1 of its recorded payload. A
+    revisit has the digest in its header, which is that of the capture that it repeats; empty where
+    the header is missing.
     """
 
     url: str
@@ -158,26 +158,26 @@ class Capture(msgspec.Struct, frozen=True, gc=False):
     fetched: int
     """Seconds since 1970, UTC."""
     status: int
-    """Of HTTP; 200 for a resource, and 0 where a revisit does not say."""
+    """The HTTP status; 200 for a resource, and 0 for a revisit without a status."""
     digest: str
     kind: Kind = "response"
     body: bytes | None = None
     size: int = 0
-    """Bytes of the body; as recorded where there is none, 0 for a revisit."""
+    """The bytes of the body; as recorded where the body is missing, 0 for a revisit."""
     content_type: str = ""
     """Type and subtype in lower case, such as `text/html`; empty where the record has none."""
     charset: str = ""
-    """As the header has it."""
+    """As it is in the header."""
     last_modified: int | None = None
-    """The header's time; None where it has none or no valid one."""
+    """The time in the header; None where it is missing or not valid."""
     location: str = ""
-    """Where a redirect leads, canonical; empty where it leads to no page."""
+    """The canonical target of a redirect; empty where the target is not a page."""
     robots: str = ""
     """The X-Robots-Tag header, in lower case."""
     canonical: str = ""
-    """What a Link header with rel=canonical names, made canonical."""
+    """The target of a Link header with rel=canonical, in canonical form."""
     given_url: str = ""
-    """As the record has it, where that differs from `url`; else empty."""
+    """The URL in the record, where it differs from `url`; otherwise empty."""
     record_id: str = ""
     refers_to: str = ""
     """The id of the record that a revisit repeats."""
@@ -186,24 +186,24 @@ class Capture(msgspec.Struct, frozen=True, gc=False):
     source: str = ""
     position: Position = START
     after: Position = START
-    """Where the next record begins: read from there to go on behind this one."""
+    """The position of the next record: a load resumes from there."""
     parsed: Parsed | None = None
-    """Filled by readers of files that hold what HTML says instead of HTML (WAT)."""
+    """Set by readers of files with parsed values instead of HTML (WAT)."""
     notes: tuple[str, ...] = ()
     body_digest: str | None = None
-    """That of the body, which is another one than `digest` where a coding was taken off."""
+    """The digest of the body, which differs from `digest` where a coding was removed."""
 
 
 class Skipped(msgspec.Struct, frozen=True, gc=False):
-    """A record of a file that was not stored, or not in full.
+    """A record of a file that was not stored, or not completely.
 
     Attributes:
         reason: one of `webtable.pages.captures.REASONS`, such as `bad-url`.
-        why: a sentence about this very record.
-        url: as the record has it, cut to what can be shown.
-        record_id: that of a WARC record.
+        why: a sentence about this record.
+        url: the URL in the record, shortened for display.
+        record_id: the id of a WARC record.
         source: the file.
-        position, after: where the record begins, and where the next one does.
+        position, after: the positions of the record and of the next record.
     """
 
     reason: str
@@ -216,17 +216,17 @@ class Skipped(msgspec.Struct, frozen=True, gc=False):
 
 
 def placed(item: Capture | Skipped, after: Position) -> Capture | Skipped:
-    """Fills in where the next record begins, which a reader learns last.
+    """Sets the position of the next record, which a reader learns last.
 
-    It changes the item itself, which nobody else has seen yet: a copy of each capture would cost
-    more than the rest of its making.
+    It changes the item itself, which no other code has seen yet: a copy of each capture would cost
+    more than all else that creates it.
     """
     msgspec.structs.force_setattr(item, "after", after)
     return item
 
 
 def payload_digest(payload: bytes) -> str:
-    """Returns the SHA-1 of a payload as WARC files have it: `sha1:` and base32."""
+    """Returns the SHA-1 of a payload in the form of WARC files: `sha1:` and base32."""
     digest = hashlib.sha1(payload, usedforsecurity=False).digest()
     return f"sha1:{base64.b32encode(digest).decode()}"
 
@@ -235,12 +235,12 @@ def kept_links(lines: Mapping[str, str]) -> tuple[str, int, bool]:
     r"""Returns the links of a page as they are stored: the one rule for all kinds of files.
 
     Args:
-        lines: the line of each link, as `link_text` makes it → its target; in the order of the
+        lines: the line of each link, as `link_text` returns it → its target; in the order of the
             page.
 
     Returns:
-        The text, with the links of one target side by side; how many targets it has; and whether
-        links were left out because of `MAX_LINK_BYTES`.
+        The text, with the links of one target next to each other; how many targets it has; and
+        whether links were left out because of `MAX_LINK_BYTES`.
 
     >>> kept_links({"https://a.org/\t\tA": "https://a.org/", "https://b.org/\t\tB": "https://b.org/"})
     ('https://a.org/\t\tA\nhttps://b.org/\t\tB', 2, False)
@@ -251,7 +251,7 @@ def kept_links(lines: Mapping[str, str]) -> tuple[str, int, bool]:
     else:
         ordered = list(lines)
     text = "\n".join(ordered)
-    # A character takes four bytes at most, and most pages are far below the limit.
+    # A character needs at most four bytes, and most pages are far below the limit.
     if len(text) <= MAX_LINK_BYTES // 4 or len(encoded := text.encode()) <= MAX_LINK_BYTES:
         return text, len(order), False
     kept = encoded[: max(encoded.rfind(b"\n", 0, MAX_LINK_BYTES + 1), 0)].decode()
@@ -260,18 +260,18 @@ def kept_links(lines: Mapping[str, str]) -> tuple[str, int, bool]:
 
 
 def link_text(links: Iterable[Link]) -> str:
-    r"""Returns links as one text, a line a link: URL, rel and anchor with tabs between them.
+    r"""Returns links as one text, one line each: URL, rel and anchor, separated by tabs.
 
     >>> link_text([Link("https://example.com/", "nofollow", "Home")])
     'https://example.com/\tnofollow\tHome'
     """
-    # None of the three holds a tab or the end of a line: URLs are canonical, and white space in
-    # the others is made into single spaces.
+    # None of the three contains a tab or a line end: URLs are canonical, and white space in the
+    # others is replaced by single spaces.
     return "\n".join(map("\t".join, links))
 
 
 def links_of_text(text: str) -> list[Link]:
-    r"""Returns the links of a text that `link_text` made.
+    r"""Returns the links in a text of `link_text`.
 
     >>> links_of_text("https://example.com/\tnofollow\tHome")
     [Link(url='https://example.com/', rel='nofollow', anchor='Home')]

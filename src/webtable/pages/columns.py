@@ -1,6 +1,6 @@
 """The columns of the main table, each defined once.
 
-`webtable.pages.schema` has the families; docs/explain/pages.md says what the cells hold.
+`webtable.pages.schema` has the families; docs/explain/pages.md describes the cells.
 On-disk: changing a name needs a new format version. Frozen by tests/pages/test_columns.py.
 """
 
@@ -70,7 +70,7 @@ METADATA_COLUMNS = (
     ROBOTS,
     OUTLINKS,
 )
-"""What the newest capture of a page writes, always all of them; empty: it has no such value."""
+"""The columns that the newest capture of a page writes, always all; empty: no such value."""
 
 NEWEST = b"metadata:held"
 """The newest capture in short; see `webtable.pages.storing.newest_cell`."""
@@ -78,14 +78,14 @@ REVISION, PENDING = b"metadata:rev", b"metadata:pending"
 """The cells of the index machinery; see `webtable.index.cells`."""
 
 INLINKS, INLINKS_AT = b"metadata:inlinks", b"metadata:inlinks_at"
-"""How many pages link here, and the revision of the link index that this count is from."""
+"""How many pages link here, and the revision of the link index of this count."""
 INLINK_COUNT = b"inlinks:count"
 """The same count with its history."""
 
 BODY, BODY_OF = b"content:html", b"content:digest"
 """The body, and the digest of the captures that have it."""
 LINKS, LINK_COUNT, LINKS_OF = b"outlinks:urls", b"outlinks:count", b"outlinks:digest"
-"""The links of a body, a line a link; how many pages they lead to; the digest of the body."""
+"""The links of a body, one line each; the number of their targets; the digest of the body."""
 
 CAPTURE = b"captures:"
 """The first bytes of the column of each capture; see `webtable.pages.storing.cells`."""

@@ -1,4 +1,4 @@
-"""What wants to know of every page that is stored: the link index does. Given from above."""
+"""The interface for code that follows every stored page: the link index. The caller sets it."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ __all__ = ["Begun", "LinksChange", "PageHook"]
 
 
 class LinksChange(NamedTuple):
-    """What became of the links of a page.
+    """The change of the links of a page.
 
     Attributes:
-        links: those of the newest capture now, a line a link; None: as they were.
+        links: the links of the newest capture, one line each; None: unchanged.
         earlier: the links of other captures that were not stored before.
         is_new: whether no capture of the page was stored before. Its row may have been deleted by
-            hand, and then has to learn again how many links lead to it.
+            hand; then its number of inlinks must be written again.
     """
 
     url: str
@@ -28,33 +28,33 @@ class LinksChange(NamedTuple):
 
 
 class Begun(Protocol):
-    """Captures that are about to be stored on a cluster."""
+    """Captures that will be stored on a cluster."""
 
     def check(self) -> None:
-        """Makes sure that their rows may still be written.
+        """Checks that their rows may still be written.
 
         Raises:
-            RetryableError: it took too long; begin again.
+            RetryableError: too much time has passed; begin again.
         """
 
 
 class PageHook(Protocol):
-    """Is told of captures as they are stored. What it does must survive that any step is last."""
+    """Is called when captures are stored. Its work must survive a crash after any step."""
 
     def together(self, changes: Sequence[LinksChange]) -> Sequence[tuple[str, Write]]:
-        """Returns what goes into the same commit; in an embedded store."""
+        """Returns the writes for the same commit; in an embedded store."""
 
     def forget(self) -> None:
-        """That commit was not made."""
+        """Drops the state of `together`: that commit failed."""
 
     def begin(self, captures: Sequence[NewCapture]) -> Begun:
-        """Notes, for good, which captures are about to be stored; on a cluster."""
+        """Records durably which captures will be stored; on a cluster."""
 
     def finish(self, begun: Begun, changes: Sequence[LinksChange]) -> None:
-        """Does what follows once they are stored; on a cluster.
+        """Updates derived data after the captures are stored; on a cluster.
 
-        Not called where storing failed; and `changes` has nothing of what others had stored before.
+        Not called where storing failed. `changes` has no captures that were stored before.
         """
 
     def settle(self, *, is_last: bool) -> None:
-        """Does what has piled up; called after every batch of a load, and at its end."""
+        """Does the outstanding work; called after every batch of a load, and at its end."""

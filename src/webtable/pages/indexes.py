@@ -1,4 +1,4 @@
-"""The indexes over pages, all of them, and how their keys are made.
+"""All indexes of pages, and the format of their keys.
 
 Each is a table of entries `ref:rowkey` = the row key of the page. With readable keys:
 
@@ -13,11 +13,11 @@ Each is a table of entries `ref:rowkey` = the row key of the page. With readable
     webtable_digest_idx   sha1:3I42H…_com.example_about                 digest; `shared:` of the
                           row `sha1:3I42H…_`: several pages have it
 
-With salted keys the salt of the row stands in front, `a1:20260901_a1:com.example/about`, so that
-no region gets all that is written today; who reads collates the salts. Not so of digests, which
-are spread by nature: pages with the same one lie side by side. In stores of format 1 digests had
-salts, too, and there was nothing about several pages. Up to format 2 the indexes by time had the
-day only, `20260901_com.example_about`, until they are built anew.
+With salted keys an entry begins with the salt of its row, `a1:20260901_a1:com.example/about`, so
+that writes of one day go to all regions; a read merges the salts. Digest entries have no salt,
+since digests are evenly distributed: pages with the same digest are next to each other. In stores
+of format 1 digest entries had salts too, and no `shared:` rows. Up to format 2 the indexes by time
+had the day only, `20260901_com.example_about`, until they are rebuilt.
 On-disk: changing this needs a new format version. Frozen by tests/pages/test_indexes.py.
 """
 
@@ -54,14 +54,14 @@ __all__ = [
 ]
 
 Parts: TypeAlias = Sequence[bytes]
-"""What the keys of a page's entries say, between the salt and the row key."""
+"""The parts of the keys of a page's entries between the salt and the row key."""
 
 DIGESTS = "webtable_digest_idx"
 BY_TIME = ("webtable_time_idx", "webtable_domain_idx")
-"""The indexes whose entries are in the order of times."""
+"""The indexes whose entries are in the order of time."""
 COVER = b"rowkey"
 SIZE_BUCKETS = ("0001KB_small", "0010KB_medium", "0100KB_large", "1000KB_huge")
-"""The seed's buckets, with names that sort by size."""
+"""The buckets of sizes; their names sort by size."""
 LINK_BUCKETS = ("00", "02", "05", "10", "99")
 
 _DIGITS = 12
@@ -98,11 +98,11 @@ def page_indexes(
     with_groups: bool = True,
     exact_times: Collection[str] = BY_TIME,
 ) -> list[Index]:
-    """Returns the declarations of all indexes of pages with such keys.
+    """Returns the declarations of all indexes of pages.
 
     Args:
-        with_groups: whether it is marked which pages have the same body.
-        exact_times: the indexes by time whose entries have the second, and not the day only.
+        with_groups: whether the digest index marks pages that have the same body.
+        exact_times: the indexes by time whose entries have the second; others have the day only.
     """
     salt_bytes = 3 if isinstance(keys, SaltedKeys) else 0
 
@@ -174,7 +174,7 @@ def _by_size(facts: Facts) -> Parts:
 def _by_links(facts: Facts) -> Parts:
     parts: list[bytes] = []
     for kind, column in _COUNTS:
-        # Errors, redirects and pictures link nowhere; who asks for dead ends does not mean them.
+        # Errors, redirects and images have no links; a query for dead ends must not return them.
         if (value := facts.get(column)) and (column != OUTLINKS or _is_good_html(facts)):
             count = int(value)
             parts.append(f"{kind}_{link_bucket(count)}_{count:0{_DIGITS}}".encode())

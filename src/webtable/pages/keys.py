@@ -1,24 +1,24 @@
-"""Row keys of pages, in two schemes of which a store has one, chosen when it is made.
+"""Row keys of pages, in two schemes; a store has one of them, chosen at its creation.
 
-The key form of a URL begins with its host, the other way round, so that a domain and all that is
-under it lie together: `com.example.docs/guide?page=2`. Where the page is not plain https, `:http`
-and the port follow the host: `com.example:http:8080/guide`. Addresses stay as they are.
+The key form of a URL begins with its reversed host, so that a domain and its subdomains are next to
+each other: `com.example.docs/guide?page=2`. Where the page is not https on the default port,
+`:http` and the port follow the host: `com.example:http:8080/guide`. IP addresses are not reversed.
 
-`readable`, for one machine (`_` stands for every `/`, and for what a key cannot show):
+`readable`, for one machine (`_` replaces every `/`, and every character that a key cannot contain):
 
     com.example_about                             https://example.com/about
     com.example_a_b_c~0f3a5c…                     https://example.com/a_b.c
 
-    Where the URL cannot be read back from the first part, `~` and 20 hex digits of the URL's
+    Where the URL cannot be restored from the first part, `~` and 20 hex digits of the URL's
     SHA-256 follow.
 
 `salted`, for a cluster:
 
     a1:com.example/about                          https://example.com/about
 
-    The salt is the first two hex digits of the MD5 of the registered domain: all of a domain is in
-    one range, and domains are spread over 256 of them. A key that would be longer than 1,000
-    bytes is cut and ends in 00 and 20 hex digits of the URL's SHA-256.
+    The salt is the first two hex digits of the MD5 of the registered domain: all pages of a domain
+    are in one range, and domains are spread over 256 ranges. A key of more than 1,000 bytes is cut
+    and ends in 00 and 20 hex digits of the URL's SHA-256.
 
 On-disk: changing this needs a new format version. Frozen by tests/pages/test_keys.py.
 """
@@ -58,7 +58,7 @@ _MAX_READABLE_PATH = 25
 _HASH_DIGITS = 20
 _CUT_BYTES = _MAX_KEY_BYTES - 1 - _HASH_DIGITS
 _CACHED_HOSTS = 65_536
-# What stays readable, and is read back as what it was: `/` becomes `_`, and there is no other `_`.
+# Paths that can be restored from the key: `/` becomes `_`, and no other `_` occurs.
 _REVERSIBLE = re.compile(r"/(?!/)[A-Za-z0-9/-]*")
 _UNCLEAN = re.compile(r"[^A-Za-z0-9_-]")
 
@@ -94,7 +94,7 @@ def from_key_form(form: str) -> str:
 
 @lru_cache(4_096)
 def _from_origin(origin: str) -> str:
-    inside = origin.rfind("]") + 1  # the colons of an IPv6 address are not ours
+    inside = origin.rfind("]") + 1  # the colons of an IPv6 address are no separators
     host, *rest = (origin[:inside] + origin[inside:].replace(":", "\n")).split("\n")
     scheme = "http" if rest[:1] == ["http"] else "https"
     port = "".join(f":{each}" for each in rest if each != "http")
@@ -102,7 +102,7 @@ def _from_origin(origin: str) -> str:
 
 
 class KeyScheme(ABC):
-    """How the pages of a store are keyed."""
+    """The scheme of the row keys of a store."""
 
     name: ClassVar[str]
 
@@ -112,21 +112,21 @@ class KeyScheme(ABC):
 
     @abstractmethod
     def host_ranges(self, host: str, *, with_subdomains: bool = True) -> list[KeyRange]:
-        """Returns the ranges that hold every page of a host, in order.
+        """Returns the ranges that contain every page of a host, in order.
 
-        Other pages may be in them too: who reads checks `is_under`.
+        They may contain other pages too: the caller checks `is_under`.
         """
 
     @abstractmethod
     def directory_ranges(self, url: str) -> list[KeyRange]:
-        """Returns the ranges that hold every page whose URL begins with this one, in order.
+        """Returns the ranges that contain every page whose URL begins with this one, in order.
 
-        Other pages may be in them too: who reads checks the URL.
+        They may contain other pages too: the caller checks the URL.
         """
 
 
 class ReadableKeys(KeyScheme):
-    """Keys to read and to type, as long as there are not too many pages for one machine."""
+    """Keys that people can read and type, for stores on one machine."""
 
     name = "readable"
 
@@ -150,8 +150,8 @@ class ReadableKeys(KeyScheme):
     def directory_ranges(self, url: str) -> list[KeyRange]:
         """Returns the ranges of a directory; see `KeyScheme.directory_ranges`."""
         parts = split_url(url)
-        # The last character may be a part of a longer name, and what is left off at the front
-        # may be more than one slash.
+        # The last character may be part of a longer name, and more than one slash may be removed
+        # at the front.
         cleaned = "" if parts.path.strip("/") == "" else _clean(parts.path)
         return [_prefixed(f"{_origin(parts)}_{cleaned[:_MAX_READABLE_PATH]}")]
 
@@ -166,7 +166,7 @@ class SaltedKeys(KeyScheme):
         self.salt = lru_cache(_CACHED_HOSTS)(self._salt)
 
     def _salt(self, host: str) -> str:
-        """Returns what the keys of a host begin with, without the colon."""
+        """Returns the first characters of the keys of a host, without the colon."""
         domain = self._suffixes.registered_domain(host)
         return hashlib.md5(domain.encode(), usedforsecurity=False).hexdigest()[:2]
 
@@ -182,7 +182,7 @@ class SaltedKeys(KeyScheme):
         """Returns the ranges of a host; see `KeyScheme.host_ranges`."""
         salts = [self.salt(host)]
         if with_subdomains and is_suffix(self._suffixes, host):
-            salts = [f"{number:02x}" for number in range(256)]  # each domain below has its own
+            salts = [f"{number:02x}" for number in range(256)]  # each domain below has its own salt
         return [
             each
             for salt in salts
@@ -197,16 +197,16 @@ class SaltedKeys(KeyScheme):
 
 
 def key_scheme(name: str, suffixes: Suffixes) -> KeyScheme:
-    """Returns the scheme of a name.
+    """Returns the scheme with a name.
 
     Raises:
-        InvalidRequest: there is none.
+        InvalidRequest: the name is unknown.
     """
     if name == ReadableKeys.name:
         return ReadableKeys()
     if name == SaltedKeys.name:
         return SaltedKeys(suffixes)
-    raise InvalidRequest(f"no key scheme is called '{name}'", hint="take readable or salted")
+    raise InvalidRequest(f"unknown key scheme '{name}'", hint="use readable or salted")
 
 
 def is_suffix(suffixes: Suffixes, host: str) -> bool:
@@ -217,7 +217,7 @@ def is_suffix(suffixes: Suffixes, host: str) -> bool:
 
 
 def is_under(url: str, host: str, *, with_subdomains: bool = True) -> bool:
-    """Whether a canonical URL is one of a host, or of a host under it."""
+    """Whether a canonical URL belongs to a host, or to a subdomain of it."""
     there = split_url(url).host
     return there == host or (with_subdomains and there.endswith(f".{host}"))
 
@@ -237,7 +237,7 @@ def is_address(host: str) -> bool:
 
 @lru_cache(_CACHED_HOSTS)
 def reversed_host(host: str) -> str:
-    """Returns a host with its last part first; an address as it is."""
+    """Returns a host with its last part first; an IP address unchanged."""
     if is_address(host):
         return host
     return ".".join(reversed(host.split(".")))
@@ -255,8 +255,8 @@ def _host_ranges(
     before: str, host: str, separator: str, *, with_subdomains: bool
 ) -> list[KeyRange]:
     start = before + reversed_host(host)
-    # What may follow a host: a deeper host, a scheme or port, the path. Between them lie digits,
-    # which would be of a neighbour: example2.com beside example.com.
+    # A subdomain, a scheme or port, or the path may follow a host. Between these separators lie
+    # digits, which belong to other hosts: example2.com next to example.com.
     following = {separator, ":", "."} if with_subdomains else {separator, ":"}
     return [_prefixed(start + each) for each in sorted(following)]
 

@@ -1,4 +1,4 @@
-"""Pages as values: what is to be stored of a capture, and what a page is when it is read."""
+"""Pages as values: a capture to be stored, and a page as it is read."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ __all__ = [
 ]
 
 Outcome: TypeAlias = Literal["new", "changed", "unchanged", "older", "hidden"]
-"""What a capture was: of a page not seen before; of the newest state of a page, which differs from
-the one before or not; older than what is stored; or, on a cluster, of a page whose row was deleted
-by hand: the delete markers hide what is stored until the table is major-compacted."""
+"""What a stored capture was: `new` of a page that was not stored; `changed` or `unchanged` the
+newest capture of its page, with another or the same body; `older` than the newest; `hidden` on a
+cluster, where the row was deleted by hand: the delete markers mask it until a major compaction."""
 
 
 class PageInfo(NamedTuple):
-    """What the body of a page says about it.
+    """The values that are parsed from the body of a page.
 
-    `links` has a line a link: target, rel and anchor with tabs between; `link_count` says how many
-    different targets there are. `said` is what the headers said under which it was read, None where
-    that is not known; see `webtable.pages.storing.capture_parser.said_by`. `links_cut`: there were
-    more links than are kept.
+    `links` has one line for each link: target, rel and anchor, separated by tabs. `link_count` is
+    the number of distinct targets. `context` has the headers that affect parsing, None where they
+    are unknown; see `webtable.pages.storing.capture_parser.parse_context`. `links_cut`: not all
+    links of the page are stored.
     """
 
     title: str = ""
@@ -56,15 +56,15 @@ class PageInfo(NamedTuple):
     robots: str = ""
     links: str = ""
     link_count: int = 0
-    said: str | None = None
+    context: str | None = None
     links_cut: bool = False
 
 
 class NewCapture(NamedTuple):
-    """A capture to be stored. A body of None: there is none, or it is too large to be kept.
+    """A capture to be stored. `body` is None where it is missing or too large.
 
-    `position` is where it is in its file, `body_digest` the digest of the body itself; None where
-    that is not known.
+    `position` is the position in its file. `body_digest` is the digest of the body itself; None
+    where it is unknown.
     """
 
     url: str
@@ -76,7 +76,7 @@ class NewCapture(NamedTuple):
 
     @property
     def key(self) -> tuple[int, str]:
-        """What tells it from the other captures of its page, and orders them."""
+        """The identity of the capture among those of its page, and their order."""
         return self.note.time, self.note.digest
 
 
@@ -87,21 +87,22 @@ class Page(Value, msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         url: the canonical URL.
-        row_key: the key of its row in the table `webtable`, as text: `row_key.encode()` reads it.
-        title: of the HTML.
-        status: of HTTP.
-        last_modified: what the header says, unless that is after the fetch; otherwise the first
-            capture with the body of now.
+        row_key: its row key in the table `webtable`, as text; a read needs `row_key.encode()`.
+        title: the title in the HTML.
+        status: the HTTP status.
+        last_modified: the time in the header, unless that is after the fetch; otherwise the time
+            of the first capture with the current body.
         fetched: the time of the newest capture.
-        size: of the body, in bytes.
+        size: the bytes of the body.
         type: the media type, without its parameters.
-        digest: of the body, as `sha1:…`; pages with the same body have the same digest.
-        charset: in which the HTML was read.
-        canonical: the URL that the page names as its canonical one.
+        digest: the digest of the body, as `sha1:…`; pages with the same body have the same digest.
+        charset: the charset of the HTML.
+        canonical: the URL that the page names as canonical.
         redirect: the URL that it redirects to.
-        robots: what the page and its headers tell robots.
-        outlinks: how many different pages it links to.
-        inlinks: how many pages link to it; None at earlier times, and while there is no link index.
+        robots: the robots rules in the page and its headers.
+        outlinks: the number of distinct pages it links to.
+        inlinks: the number of pages that link to it; None at earlier times, and without a link
+            index.
     """
 
     url: str
@@ -126,12 +127,12 @@ class PageCapture(Value, msgspec.Struct, frozen=True):
 
     Attributes:
         fetched: its time.
-        status: of HTTP.
+        status: the HTTP status.
         type: the media type, without its parameters.
-        digest: of the body, as `sha1:…`.
-        size: of the body, in bytes; None for a revisit whose body was never loaded.
-        redirect: where it redirects to; empty: nowhere.
-        revisit: whether it came without a body, as a reference to an earlier one.
+        digest: the digest of the body, as `sha1:…`.
+        size: the bytes of the body; None for a revisit whose body was never loaded.
+        redirect: the target of a redirect; empty: none.
+        revisit: whether it has no body, but refers to an earlier capture with the same body.
     """
 
     fetched: str
@@ -144,7 +145,7 @@ class PageCapture(Value, msgspec.Struct, frozen=True):
 
 
 def capture_of(note: CaptureNote) -> PageCapture:
-    """Returns a capture as people see it."""
+    """Returns a capture in the form of the public interface."""
     return PageCapture(
         encode_time(note.time),
         note.status,
@@ -157,14 +158,14 @@ def capture_of(note: CaptureNote) -> PageCapture:
 
 
 class PageContent(NamedTuple):
-    """A page as it was at some time: its capture, and its body where that is stored."""
+    """A page at some time: its capture, and its body where that is stored."""
 
     note: CaptureNote
     body: bytes | None
 
 
 def metadata_of(capture: NewCapture, info: PageInfo, modified: int) -> dict[bytes, bytes]:
-    """Returns every column of `metadata` that a newest capture writes; empty means absent."""
+    """Returns all columns of `metadata` that the newest capture writes; empty: no such value."""
     note = capture.note
     texts = (
         capture.url,
@@ -184,19 +185,19 @@ def metadata_of(capture: NewCapture, info: PageInfo, modified: int) -> dict[byte
     return dict(zip(METADATA_COLUMNS, map(str.encode, texts), strict=True))
 
 
-def changed_in(facts: Mapping[bytes, bytes], told: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
-    """Returns the columns of `metadata` that a row does not have, or not so.
+def changed_in(facts: Mapping[bytes, bytes], metadata: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
+    """Returns the columns of `metadata` whose values differ from those of a row.
 
-    Each keeps the time since when it is so. A row that never held anything is not told so.
+    Unchanged columns keep their timestamps. An empty newest cell is not written where none exists.
     """
-    changed = {column: value for column, value in told.items() if facts.get(column) != value}
+    changed = {column: value for column, value in metadata.items() if facts.get(column) != value}
     if NEWEST in changed and not changed[NEWEST] and NEWEST not in facts:
         del changed[NEWEST]
     return changed
 
 
 def info_of(facts: Mapping[bytes, bytes]) -> PageInfo:
-    """Returns what a row's metadata has of its body's information, all but the links."""
+    """Returns the values of the body in a row's metadata; the links are not among them."""
     get = facts.get
     title, charset, canonical, robots = (
         get(column, b"").decode() for column in (TITLE, CHARSET, CANONICAL, ROBOTS)
@@ -208,7 +209,7 @@ _COLUMN = {column.partition(b":")[2].decode(): column for column in (*METADATA_C
 
 
 def page_of(row_key: bytes, facts: Mapping[bytes, bytes]) -> Page | None:
-    """Returns the page that a row is; None where its metadata has no URL."""
+    """Returns the page of a row; None where its metadata has no URL."""
 
     def text(name: str) -> str:
         return facts.get(_COLUMN[name], b"").decode()

@@ -1,9 +1,8 @@
-"""Registered domains: which part of a host its owner registered.
+"""Registered domains: the part of a host name that its owner registered.
 
-`docs.example.co.uk` is a part of `example.co.uk`; that `co.uk` itself is nobody's is known from
-the public suffix list, of which the part that registries keep (ICANN's) is used: the domains of
-hosting companies count as one domain each. Row keys depend on it, so a store keeps the list that
-it was made with.
+The registered domain of `docs.example.co.uk` is `example.co.uk`, since the public suffix list
+contains `co.uk`. Only ICANN's part of that list is used: the domain of a hosting company counts as
+one domain. Row keys depend on the list, so a store keeps the list that it was created with.
 """
 
 from __future__ import annotations

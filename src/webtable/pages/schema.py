@@ -1,12 +1,12 @@
-"""The tables of a store of pages: the main one, in two profiles, and what a store remembers.
+"""The tables of a store of pages: the main table, in two profiles, and the settings.
 
 | family     | cells                                  | `live`               | `archive` |
 |------------|----------------------------------------|----------------------|-----------|
 | `content`  | html, the body as received; its digest | 3 versions, 90 days  | all       |
-| `metadata` | what the newest capture said; rev      | 1, for ever          | the same  |
-| `outlinks` | urls, count; the digest they are of    | 2 (1 kept), 180 days | all       |
+| `metadata` | values of the newest capture; rev      | 1, forever           | the same  |
+| `outlinks` | urls, count; digest of their body      | 2 (1 kept), 180 days | all       |
 | `inlinks`  | count                                  | 2 (1 kept), 180 days | all       |
-| `captures` | a small cell a capture                 | 1, for ever          | the same  |
+| `captures` | a small cell for each capture          | 1, forever           | the same  |
 """
 
 from __future__ import annotations
@@ -46,20 +46,20 @@ CONTENT, METADATA, OUTLINKS, INLINKS, CAPTURES = (
 
 _DAY = 86_400
 _ALL_VERSIONS = 2**31 - 1
-# Several bodies of a site, or versions of a page, are packed together; what answers read of many
-# pages is not.
+# A large block compresses several bodies of a site, or versions of a page, together. Small blocks
+# are for the columns that queries read of many pages.
 _LARGE_BLOCK, _SMALL_BLOCK = 65_536, 16_384
 
 
 def packed_schema(described: TableSchema, *, is_embedded: bool) -> TableSchema:
-    """Returns the schema of an index table with its families compressed: keys are much alike."""
+    """Returns the schema of an index table with compressed families: index keys are similar."""
     packed = _packing(is_embedded=is_embedded)
     families = [replace(family, compression=packed) for family in described.families]
     return replace(described, families=tuple(families))
 
 
 def _packing(*, is_embedded: bool) -> Compression:
-    # Region servers have GZ without further libraries; RocksDB has ZSTD, which is quicker.
+    # Region servers have GZ without further libraries; RocksDB has ZSTD, which is faster.
     return "ZSTD" if is_embedded else "GZ"
 
 
@@ -102,5 +102,5 @@ def pages_schema(profile: Profile, *, is_embedded: bool) -> TableSchema:
 
 
 def settings_schema() -> TableSchema:
-    """Returns the schema of the table in which a store keeps how it was made."""
+    """Returns the schema of the table with the settings of a store."""
     return TableSchema(name=SETTINGS_TABLE, families=(Family(name="a"),))

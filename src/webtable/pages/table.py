@@ -1,4 +1,4 @@
-"""`PageTable`: a store of pages, made, opened, written and read."""
+"""`PageTable`: creates, opens, writes and reads a store of pages."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from webtable.pages.public_suffixes import Suffixes, newest_list, suffixes_of
 from webtable.pages.schema import PROFILES, SETTINGS_TABLE, TABLE, Profile
 from webtable.pages.storing.capture_writer import CaptureWriter
 from webtable.pages.storing.history import CaptureNote, Versions
-from webtable.pages.storing.newest_cell import Offered
+from webtable.pages.storing.newest_cell import CaptureSummary
 from webtable.pages.storing.row_history import RowHistory, read_history
 from webtable.pages.storing.row_write import Parse, links_identity
 from webtable.pages.storing.table_creation import (
@@ -47,13 +47,13 @@ __all__ = ["PageTable"]
 FORMAT = "3"
 _READABLE = ("1", "2", FORMAT)
 """Format 1 has no `metadata:held`: rows get it when they are written again. Up to format 2 the
-indexes by time know days only; the setting `a:times` names those that know the second."""
+indexes by time contain days only; the setting `a:times` names those that contain the second."""
 _SETTINGS_ROW, _GROUPS, _TIMES = b"pages", b"a:groups", b"a:times"
 _METADATA = (columns.METADATA_FAMILY,)
 
 
 class PageSettings(NamedTuple):
-    """How a store of pages was made."""
+    """The settings of a store of pages, chosen when it was created."""
 
     keys: KeyScheme
     profile: Profile
@@ -61,11 +61,11 @@ class PageSettings(NamedTuple):
     written: str = FORMAT
     """The format of its rows."""
     exact_times: frozenset[str] = frozenset(BY_TIME)
-    """The indexes by time that know the second."""
+    """The indexes by time that contain the second."""
 
 
 class IndexOptions(TypedDict, total=False):
-    """How the index machinery works here; see `webtable.index.table_base.IndexHome`."""
+    """Options of the index machinery; see `webtable.index.table_base.IndexHome`."""
 
     workers: int
     clock: Clock | None
@@ -73,16 +73,16 @@ class IndexOptions(TypedDict, total=False):
 
 
 class PageTable:
-    """The pages of a store. Made by `create` or `open`; share it between threads.
+    """The pages of a store. Use `create` or `open`; threads may share it.
 
     Attributes:
-        keys: how the pages are keyed.
-        profile: how long versions are kept.
-        suffixes: the public suffix list that the store was made with.
+        keys: the scheme of the row keys.
+        profile: how long versions are stored.
+        suffixes: the public suffix list that the store was created with.
         rows: the main table with its indexes.
-        hook: is told of every capture that is stored.
-        exact_times: the indexes by time that know the second, and not the day only.
-        parse: reads a stored body again.
+        hook: is called for every stored capture.
+        exact_times: the indexes by time that contain the second; others contain the day only.
+        parse: parses a stored body again.
     """
 
     def __init__(self, settings: PageSettings, rows: IndexedTable, parse: Parse) -> None:
@@ -107,20 +107,20 @@ class PageTable:
         profile: str | None = None,
         beside: Sequence[PlannedTable] = (),
     ) -> PageTable:
-        """Makes the tables of a store of pages, and opens it.
+        """Creates the tables of a store of pages, and opens it.
 
-        Where that was interrupted before, it is finished, with the same keys and profile.
+        It also completes an interrupted creation, with the same keys and profile.
 
         Args:
-            parse: what reads a stored body again, where a capture refers to it.
+            parse: parses a stored body again, where a capture refers to it.
             keys: `readable` or `salted`; None: readable in an embedded store, salted on a cluster.
             profile: `live` or `archive`; None: archive.
-            beside: tables that will be made after these; they must not be anybody else's either.
+            beside: tables that the caller creates afterwards; they are checked as well.
 
         Raises:
             AlreadyExists: the store has pages already.
-            InvalidRequest: it has tables of the same names that are not those of a store of pages,
-                or making it was begun with other keys or another profile.
+            InvalidRequest: it has tables of another application with the same names, or its
+                creation began with other keys or another profile.
         """
         is_embedded = store.capabilities.atomic_commits
         begun = _read_settings(store)
@@ -131,7 +131,7 @@ class PageTable:
         keys = _settled(begun, "keys", keys) or ("readable" if is_embedded else "salted")
         profile = _settled(begun, "profile", profile) or "archive"
         if profile not in PROFILES:
-            raise InvalidRequest(f"no profile is called '{profile}'", hint="take live or archive")
+            raise InvalidRequest(f"unknown profile '{profile}'", hint="use live or archive")
         suffixes = suffixes_of(newest_list())
         scheme = key_scheme(keys, suffixes)
         main = schema.pages_schema(
@@ -149,7 +149,7 @@ class PageTable:
         chosen = {b"a:keys": keys.encode(), b"a:profile": profile.encode()}
         settings.put(_SETTINGS_ROW, chosen, durability="sync")
         create_missing(store, planned)
-        # The format comes last: it says that everything else is there.
+        # The format is written last: it marks the creation as complete.
         settings.put(
             _SETTINGS_ROW,
             {
@@ -169,31 +169,31 @@ class PageTable:
 
         Raises:
             NotFound: the store has no pages.
-            SchemaMismatch: making it was interrupted.
-            FormatVersionError: they are of a newer format.
+            SchemaMismatch: its creation was interrupted.
+            FormatVersionError: the pages have a newer format.
         """
         values = _read_settings(store)
         if not values:
             raise NotFound(
-                "store of pages", store.location, hint="make it with `webtable init`, then load"
+                "store of pages", store.location, hint="create it with `webtable init`, then load"
             )
         written = values.get(b"a:format", b"").decode()
         if not written:
             raise SchemaMismatch(
                 f"the store of pages '{store.location}' is not complete: `webtable init` was"
                 " interrupted",
-                hint="run `webtable init` again; it finishes what is missing",
+                hint="run `webtable init` again; it creates the missing tables",
             )
         if written not in _READABLE:
             raise FormatVersionError(
                 f"the pages of store '{store.location}' have format "
-                f"{written!r:.20}, this version knows {FORMAT}",
+                f"{written!r:.20}, this version of webtable reads formats up to {FORMAT}",
                 hint="use a newer webtable",
             )
         suffixes = suffixes_of(zlib.decompress(values[b"a:suffixes"]).decode())
         keys = key_scheme(values[b"a:keys"].decode(), suffixes)
         profile: Profile = "archive" if values[b"a:profile"] == b"archive" else "live"
-        # Stores made before that do not mark which pages have the same body.
+        # Older stores do not mark which pages have the same body.
         times = frozenset(values.get(_TIMES, b"").decode().split())
         indexes = page_indexes(keys, suffixes, with_groups=_GROUPS in values, exact_times=times)
         rows = IndexedTable(
@@ -202,16 +202,16 @@ class PageTable:
         return cls(PageSettings(keys, profile, suffixes, written, times), rows, parse)
 
     def with_newest(self, name: str) -> PageTable:
-        """Returns the pages with an index in the form that new stores have.
+        """Returns the pages with an index in the form of new stores.
 
-        Where the store was made before that form, the index has to be built anew then, and whoever
-        has the store open for writing must open it again.
+        Where the store has an older form, the caller must rebuild the index afterwards, and other
+        writers must open the store again.
         """
         if name == DIGESTS and not self.rows.index(name).is_grouped:
             return self.with_groups()
         if name not in BY_TIME or name in self.exact_times:
             return self
-        # First nobody may read it: its entries are removed, and those of the new form lack.
+        # Close the index to readers first: it has no entries until it is rebuilt.
         self.rows.set_state(name, "building")
         self.store.truncate_table(self.rows.index(name).table)
         times = " ".join(sorted({*self.exact_times, name})).encode()
@@ -222,8 +222,8 @@ class PageTable:
     def with_groups(self) -> PageTable:
         """Returns the pages with an index of digests that marks which pages have the same body.
 
-        In a store made before there were such marks that index has to be built anew then, and
-        whoever has the store open for writing must open it again.
+        In an older store without such marks, the caller must rebuild the index afterwards, and
+        other writers must open the store again.
         """
         indexes = page_indexes(self.keys, self.suffixes)
         (digests,) = (index for index in indexes if index.name == DIGESTS)
@@ -237,50 +237,50 @@ class PageTable:
     def store_captures(
         self, captures: Sequence[NewCapture], also: Sequence[tuple[str, Mutation]] = ()
     ) -> list[Outcome]:
-        """Stores captures, in any order, each once however often it comes.
+        """Stores captures in any order; a repeated capture is stored once.
 
-        Returns what each was. In an embedded store all of it is one commit, but for captures of
-        very many bytes.
+        Returns the outcome of each. In an embedded store all are one commit, unless they are very
+        large.
 
         Args:
             also: (table, mutation) pairs for the same commit; in an embedded store only.
 
         Raises:
-            BatchError: some captures were refused; it names their positions. The others are stored.
+            BatchError: some captures were rejected; it has their positions. The others are stored.
         """
         results = self.try_captures(captures, also)
-        refused = {at: each for at, each in enumerate(results) if isinstance(each, WebTableError)}
-        if refused:
-            message = f"{len(refused):,} of {len(captures):,} captures not stored"
-            raise BatchError(message, list(refused.values()), list(refused))
+        rejected = {at: each for at, each in enumerate(results) if isinstance(each, WebTableError)}
+        if rejected:
+            message = f"{len(rejected):,} of {len(captures):,} captures not stored"
+            raise BatchError(message, list(rejected.values()), list(rejected))
         return [each for each in results if not isinstance(each, WebTableError)]
 
     def try_captures(
         self, captures: Sequence[NewCapture], also: Sequence[tuple[str, Mutation]] = ()
     ) -> list[Outcome | WebTableError]:
-        """Stores captures as `store_captures` does; returns the error of each that was refused.
+        """Stores captures as `store_captures` does; returns the error of each rejected capture.
 
-        Those of a page are refused together.
+        All captures of a page are rejected together.
 
         Raises:
-            WebTableError: for a reason that holds for every capture.
+            WebTableError: the error concerns all captures.
         """
         self._settle_format()
         return self._writer.store(captures, also, self.hook)
 
-    def take_offered(self, captures: Sequence[Offered]) -> list[int | None]:
-        """Stores those captures whose bodies are stored already, or are there themselves.
+    def store_summaries(self, captures: Sequence[CaptureSummary]) -> list[int | None]:
+        """Stores those captures whose bodies, or that themselves, are stored already.
 
-        They must be of different pages. What is stored is what `store_captures` would, given the
-        bodies; its outcome is `unchanged`. Returns the number of links of each that was stored;
-        None where the body is needed, or the capture was refused: to be stored by
-        `store_captures`, which tells why.
+        All must be of different pages. The result is the same as that of `store_captures` with the
+        bodies; the outcome is `unchanged`. Returns the number of links of each stored capture; None
+        where the body is needed or the capture was rejected. Pass those to `store_captures`, which
+        also returns the reason.
         """
         self._settle_format()
         return self._writer.repeat(captures, self.hook)
 
     def _settle_format(self) -> None:
-        """Says, before the first write, that rows of this format are there from now on."""
+        """Sets the format of the store before the first write of a row of this format."""
         if self._format != FORMAT:
             settings = self.store.table(SETTINGS_TABLE)
             settings.put(_SETTINGS_ROW, {b"a:format": FORMAT.encode()})
@@ -289,16 +289,16 @@ class PageTable:
     # Reading
 
     def page(self, url: str) -> Page | None:
-        """Returns what the newest capture of a page said; None when there is none."""
+        """Returns a page as of its newest capture; None when it is not stored."""
         row = self.keys.row_key(url)
         found = self.rows.table.get(row, _METADATA)
         return None if found is None else page_of(row, found.values())
 
     def find_url(self, text: str) -> str:
-        """Returns the URL that a person means: https, or http where only that page is stored.
+        """Returns the URL of a typed text: https, or http where only that page is stored.
 
         Raises:
-            InvalidUrl: it is not a URL.
+            InvalidUrl: the text is not a URL.
         """
         urls = typed_urls(text)
         if len(urls) > 1:
@@ -315,8 +315,8 @@ class PageTable:
     def content(self, url: str, as_of: int | None = None) -> PageContent | None:
         """Returns a page as it was at a second, the newest one by default.
 
-        None when the page was not captured by then. The body is None where it was never stored,
-        or is not kept any more.
+        None when the page was not captured up to then. The body is None where it was never stored,
+        or has expired.
         """
         row = self.keys.row_key(url)
         history = read_history(self.rows.table, row)
@@ -336,8 +336,8 @@ class PageTable:
     def links(self, url: str, as_of: int | None = None) -> list[Link] | None:
         """Returns the links of a page as it was at a second, the newest one by default.
 
-        An answer that was no success has none. None when the page was not captured by then, or
-        its links are not kept any more.
+        A response that was no success has no links. None when the page was not captured up to
+        then, or its links have expired.
         """
         row = self.keys.row_key(url)
         history = read_history(self.rows.table, row)
@@ -350,11 +350,11 @@ class PageTable:
     def _version(
         self, row: bytes, column: bytes, versions: Versions, time: int, identity: str
     ) -> bytes | None:
-        """Reads what holds at a second, if that is what it should be."""
-        holds = versions.visible(time)
-        if holds is None or versions.by_time[holds] != identity:
+        """Reads the version that is valid at a second; None where it has another identity."""
+        visible = versions.visible(time)
+        if visible is None or versions.by_time[visible] != identity:
             return None
-        at = holds * 1000
+        at = visible * 1000
         found = self.rows.table.get(row, (column,), time_range=(at, at + 1))
         return None if found is None else found.value(column)
 
@@ -365,21 +365,21 @@ def _as_of(history: RowHistory, limit: int | None) -> CaptureNote | None:
 
 
 def _read_settings(store: Store) -> Mapping[bytes, bytes]:
-    """Returns how a store of pages was made; empty: nobody began to make one."""
+    """Returns the settings of a store of pages; empty: its creation was never begun."""
     if SETTINGS_TABLE not in store.tables():
         return {}
     if [each.name for each in store.describe_table(SETTINGS_TABLE).families] != ["a"]:
-        return {}  # somebody else's table
+        return {}  # a table of another application
     found = store.table(SETTINGS_TABLE).get(_SETTINGS_ROW)
     return {} if found is None else found.values()
 
 
-def _settled(begun: Mapping[bytes, bytes], name: str, wanted: str | None) -> str | None:
-    """Returns an option as it was chosen when making the store began, or as it is wanted."""
+def _settled(begun: Mapping[bytes, bytes], name: str, requested: str | None) -> str | None:
+    """Returns an option as it was when the creation began, otherwise as it is requested."""
     chosen = begun.get(f"a:{name}".encode(), b"").decode() or None
-    if chosen and wanted and chosen != wanted:
+    if chosen and requested and chosen != requested:
         raise InvalidRequest(
-            f"making this store was begun with {name}={chosen}, and interrupted; not {wanted}",
-            hint="finish it with the same options, or drop its tables first",
+            f"the creation of this store began with {name}={chosen}, not {requested}, and stopped",
+            hint="complete it with the same options, or drop its tables first",
         )
-    return chosen or wanted
+    return chosen or requested

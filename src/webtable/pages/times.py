@@ -1,4 +1,4 @@
-"""Times as people and programs give them: a day, or a second in UTC."""
+"""Times as arguments of users and programs: a day, or a second in UTC."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def second_of(when: When, *, begins: bool = False) -> int:
     (1788265800, 1788220800)
 
     Args:
-        begins: whether a day stands for its first second, and not for its last.
+        begins: whether a day means its first second; otherwise its last.
 
     Raises:
-        InvalidRequest: it is not a time.
+        InvalidRequest: `when` is not a time.
     """
     if isinstance(when, bool) or not isinstance(when, str | int | date):
         raise InvalidRequest(f"{when!r:.80} is not a date", hint=_RIGHT_DATES)
@@ -40,7 +40,7 @@ def second_of(when: When, *, begins: bool = False) -> int:
     if isinstance(when, datetime):
         if when.tzinfo is None:
             raise InvalidRequest(
-                f"{when!r} has no time zone", hint="make it with tzinfo, such as datetime.UTC"
+                f"{when!r} has no time zone", hint="create it with tzinfo, such as datetime.UTC"
             )
         return int(when.timestamp())
     if isinstance(when, date):
@@ -65,5 +65,5 @@ def _second(
     try:
         moment = datetime(*day, hour, minute, second, tzinfo=UTC)
     except ValueError as exc:
-        raise InvalidRequest(f"'{text}' is not in the calendar", hint=_RIGHT_DATES) from exc
+        raise InvalidRequest(f"'{text}' does not exist in the calendar", hint=_RIGHT_DATES) from exc
     return calendar.timegm(moment.timetuple())

@@ -1,11 +1,11 @@
-"""Canonical URLs: what a browser means by an address, as one text a page.
+"""Canonical URLs: one text for each page, by the rules of browsers.
 
-A page is a canonical URL of http or https, as the WHATWG standard writes it: scheme and host in
-lower case, the default port left out, dot segments resolved, an empty path as `/`, the query as it
-is. The fragment is dropped, since it names a place in a page, and so are user name and password,
-since they say who asks. http and https are different pages.
+The URL of a page is a canonical http or https URL, in the form of the WHATWG standard: scheme and
+host in lower case, no default port, dot segments resolved, an empty path as `/`, the query
+unchanged. The fragment is removed, since it is a place inside a page. User name and password are
+removed, since they belong to the user and not to the page. http and https are different pages.
 
-The standard itself is ada-url's part, which is imported here only.
+ada-url implements the standard; only this module imports it.
 """
 
 from __future__ import annotations
@@ -31,24 +31,26 @@ __all__ = [
 ]
 
 MAX_URL_BYTES = 8_192
-"""Longer ones are refused: no server of note answers them, and traps for crawlers make them."""
+"""Longer URLs are rejected: common servers do not accept them, and crawler traps create them."""
 
 _SHOWN = 80
-# No name of DNS is longer. To write a long one in ASCII takes time that grows with its square.
+# The limit of DNS names. To encode a name in ASCII takes time that grows with its square.
 _MAX_HOST = 253
 _HOST = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*+:[\s/\\]*+|\s*+[/\\][\s/\\]++)([^/\\?#]*+)")
 _PORT = re.compile(r":(\d+)$", re.ASCII)
-_HAS_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?!\d)")  # a number after it is a port
+_HAS_SCHEME = re.compile(
+    r"[A-Za-z][A-Za-z0-9+.-]*:(?!\d)"
+)  # with a number after the colon, it is a port
 
 
 class UrlParts(NamedTuple):
-    """A canonical URL taken apart. `port` is empty where it is the default one of the scheme."""
+    """The parts of a canonical URL. `port` is empty for the default port of the scheme."""
 
     scheme: str
     host: str
     port: str
     path: str
-    """With the query, where there is one."""
+    """With the query, where the URL has one."""
 
 
 def canonical_url(text: str) -> str:
@@ -58,19 +60,19 @@ def canonical_url(text: str) -> str:
     'https://example.com/b?q=1'
 
     Raises:
-        InvalidUrl: it is not an absolute URL of http or https, or too long.
+        InvalidUrl: the text is not an absolute http or https URL, or too long.
     """
     return resolve_url(text, None)
 
 
 def resolve_url(text: str, base: str | None) -> str:
-    """Returns the canonical form of a URL as it stands in a page whose base URL is `base`.
+    """Returns the canonical form of a URL in a page with the base URL `base`.
 
     >>> resolve_url("../x?", "https://example.com/a/b/c")
     'https://example.com/a/x?'
 
     Raises:
-        InvalidUrl: it is not a URL there, not one of http or https, or too long.
+        InvalidUrl: the text is not a valid http or https URL there, or too long.
     """
     if len(text) > MAX_URL_BYTES:
         raise _invalid(text, f"it has {len(text):,} characters, more than {MAX_URL_BYTES:,}")
@@ -91,7 +93,7 @@ def resolve_url(text: str, base: str | None) -> str:
             return href
     except (ValueError, UnicodeError) as exc:
         raise _invalid(
-            text, "it is not an absolute URL" if base is None else "it is no URL"
+            text, "it is not an absolute URL" if base is None else "it is not a URL"
         ) from exc
     raise _invalid(text, f"its scheme is {url.protocol[:-1]!r:.40}, not http or https")
 
@@ -102,26 +104,26 @@ def _has_long_host(text: str) -> bool:
 
 
 def typed_url(text: str) -> str:
-    """Returns the canonical form of a URL as people type it, where https:// may be left out.
+    """Returns the canonical form of a typed URL, where https:// may be missing.
 
     >>> typed_url("example.com/about")
     'https://example.com/about'
 
     Raises:
-        InvalidUrl: it is none, with or without it.
+        InvalidUrl: the text is not a URL, also with https:// before it.
     """
     text = text.strip()
     return canonical_url(text if _HAS_SCHEME.match(text) else f"https://{text}")
 
 
 def typed_urls(text: str) -> list[str]:
-    """Returns the canonical URLs that a person may mean, the likeliest first.
+    """Returns the canonical URLs that a typed text can mean, the likeliest first.
 
     >>> typed_urls("example.com/about")
     ['https://example.com/about', 'http://example.com/about']
 
     Raises:
-        InvalidUrl: it is none, with or without a scheme.
+        InvalidUrl: the text is not a URL, also with a scheme before it.
     """
     text = text.strip()
     if _HAS_SCHEME.match(text):
@@ -130,26 +132,26 @@ def typed_urls(text: str) -> list[str]:
 
 
 class Site(NamedTuple):
-    """A host with its subdomains, and a port of it; no port stands for all of them."""
+    """A host with its subdomains, and a port; an empty port means all ports."""
 
     host: str
     port: str
 
     def has(self, url: str) -> bool:
-        """Whether a canonical URL is one of the site."""
+        """Whether a canonical URL belongs to the site."""
         there = split_url(url).host
         is_under = there == self.host or there.endswith(f".{self.host}")
         return is_under and (not self.port or port_of(url) == self.port)
 
 
 def typed_site(text: str) -> Site:
-    """Returns the host, and the port if there is one, of a domain as people type it.
+    """Returns the host, and the port if it has one, of a typed domain.
 
     >>> typed_site("Example.COM"), typed_site("127.0.0.1:8766")
     (Site(host='example.com', port=''), Site(host='127.0.0.1', port='8766'))
 
     Raises:
-        InvalidRequest: it is not a domain.
+        InvalidRequest: the text is not a domain.
     """
     name = text.strip().rstrip("/")
     port = _PORT.search(name)
@@ -170,7 +172,7 @@ def _no_domain(text: str) -> InvalidRequest:
 
 
 def port_of(url: str) -> str:
-    """Returns the port of a canonical URL, also where it is the default one of the scheme.
+    """Returns the port of a canonical URL, also for the default port of its scheme.
 
     >>> port_of("http://example.com/"), port_of("https://example.com:8443/")
     ('80', '8443')
@@ -180,7 +182,7 @@ def port_of(url: str) -> str:
 
 
 def split_url(url: str) -> UrlParts:
-    """Takes a canonical URL apart, without checking that it is one.
+    """Splits a canonical URL into its parts, without a check that it is canonical.
 
     >>> split_url("http://example.com:8080/a?b")
     UrlParts(scheme='http', host='example.com', port='8080', path='/a?b')
@@ -189,7 +191,7 @@ def split_url(url: str) -> UrlParts:
     slash = rest.index("/")
     host = rest[:slash]
     colon = host.rfind(":")
-    if colon > host.rfind("]"):  # colons inside of [] are those of an IPv6 address
+    if colon > host.rfind("]"):  # colons inside [] belong to an IPv6 address
         return UrlParts(scheme, host[:colon], host[colon + 1 :], rest[slash:])
     return UrlParts(scheme, host, "", rest[slash:])
 

@@ -89,7 +89,7 @@ def test_a_body_that_is_not_the_captured_one_is_found(store: Path) -> None:
     assert found.exit_code == 6
     wrong = {each["row_key"]: each["what"] for each in json.loads(found.stdout)["examples"]}
     assert "does not have its digest sha1:" in wrong["com.example_page1"]
-    assert "is not there" in wrong["com.example_page2"]
+    assert "is missing" in wrong["com.example_page2"]
     # Nothing in the store has these bodies: a repair says so and changes nothing.
     again = run("verify", "--repair", "--store", str(store), "--format", "json")
     assert again.exit_code == 6

@@ -39,7 +39,7 @@ def test_a_small_store_is_fine(location: str) -> None:
     assert found["pages"]["measured"] == "11"
     assert found["domains"]["measured"] == "4"
     assert str(found["most captures of a page"]["measured"]).startswith("9 (")
-    assert set(found) >= {"slowest question", "storage", "indexes to pages"}
+    assert set(found) >= {"slowest query", "storage", "indexes to pages"}
 
 
 def test_what_has_grown_too_large_gets_advice(
@@ -55,7 +55,7 @@ def test_what_has_grown_too_large_gets_advice(
     is_salted = "salted" in str(found["pages"]["limit"])
     assert found["pages"]["is_fine"] == found["domains"]["is_fine"] == is_salted
     told = CliRunner().invoke(cli, ["doctor", "--store", location])
-    assert "visit that page less often" in told.stderr
+    assert "crawl that page less often" in told.stderr
 
 
 def test_a_store_that_lost_writes_says_so(location: str) -> None:

@@ -166,7 +166,7 @@ def test_wat_tells_of_captures_without_bodies(tmp_path: Path) -> None:
     assert (parsed.title, parsed.robots) == ("A page", "noindex")
     assert parsed.canonical == "https://example.com/b/c"
     assert parsed.link_list == [Link("https://example.com/b/x", "nofollow", "X")]
-    assert (parsed.hrefs, parsed.refused, parsed.to_itself) == (3, 1, 1)
+    assert (parsed.hrefs, parsed.rejected, parsed.to_itself) == (3, 1, 1)
 
 
 def test_links_of_too_many_bytes_in_wat_are_cut_as_those_of_html_are(tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ def test_a_page_says_all_it_has() -> None:
         Link("https://other.example/", "", "A map"),
     ]
     assert (parsed.targets, parsed.hrefs) == (2, 5)
-    assert (parsed.refused, parsed.to_itself, parsed.notes) == (2, 1, ())
+    assert (parsed.rejected, parsed.to_itself, parsed.notes) == (2, 1, ())
 
 
 def test_links_to_one_target_stand_together_and_each_only_once() -> None:

@@ -59,7 +59,7 @@ def test_a_worker_process_that_died(
     assert report.captures == 4_000
     messages = logged(caplog, "WARNING")
     assert len(messages) == len(killed) == 1
-    assert messages[0].startswith("a worker process was ended by SIGKILL; it read ")
+    assert messages[0].startswith("a worker process was killed by SIGKILL; it read ")
     assert str(path) in messages[0]
 
 
@@ -73,11 +73,11 @@ def test_a_skipped_record_and_a_file_that_is_given_up(
     (skipped,) = logged(caplog, "DEBUG")
     assert skipped.startswith(f"skipped a record of '{path}' at 0 (")
     (given_up,) = logged(caplog, "INFO")
-    assert given_up.startswith(f"file '{missing}' is given up at 0: ")
+    assert given_up.startswith(f"the load gives up file '{missing}' at 0: ")
     assert logged(caplog, "WARNING") == []
 
 
-def test_a_load_that_goes_on(
+def test_a_load_that_resumes(
     pages: PageTable, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     path = tmp_path / "crawl.jsonl"
@@ -91,7 +91,7 @@ def test_a_load_that_goes_on(
     assert logged(caplog, "INFO") == []
     Loader(pages).load([str(path)])
     (message,) = logged(caplog, "INFO")
-    assert message.startswith(f"file '{path}' goes on at ")
+    assert message.startswith(f"file '{path}' resumes at ")
 
 
 def test_verifying_and_repairing(

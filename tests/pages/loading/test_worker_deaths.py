@@ -225,7 +225,7 @@ def test_standard_input_whose_process_dies_is_reported(
         patched.setattr("sys.stdin", standard)
         report = load_while(store, ["-"], kill_workers)
     assert not report.is_complete
-    assert "save it in a file" in report.failed["-"]
+    assert "save the stream to a file" in report.failed["-"]
     assert 0 < report.captures < 200
 
 

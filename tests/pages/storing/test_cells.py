@@ -34,7 +34,7 @@ def test_a_revisit_says_so() -> None:
     revisit = NOTE._replace(is_revisit=True, redirect="", last_modified=None, status=0)
     assert encode_note(revisit) == b"revisit\t0\t1234\ttext/html\t\t"
     assert decode_note(QUALIFIER, encode_note(revisit)) == revisit
-    only_told = NOTE._replace(is_told=True)
+    only_told = NOTE._replace(is_described=True)
     assert encode_note(only_told) == VALUE.replace(b"response", b"told")
     assert decode_note(QUALIFIER, encode_note(only_told)) == only_told
 

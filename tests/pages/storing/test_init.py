@@ -165,7 +165,7 @@ def test_an_init_interrupted_between_tables_is_finished(
             if len(store.tables()) > 1:
                 with pytest.raises(SchemaMismatch, match="interrupted"):
                     PageTable.open(store, parse_stored)
-        with pytest.raises(InvalidRequest, match="begun with profile=archive"):
+        with pytest.raises(InvalidRequest, match="began with profile=archive"):
             create_tables(store, profile="live")
         with pytest.raises(Interrupted):
             create_tables(FewTables(store, 1), None, None)  # type: ignore[arg-type]

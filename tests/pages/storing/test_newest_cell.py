@@ -1,4 +1,4 @@
-"""Captures stored without their bodies: what comes out is what their bodies would have made."""
+"""Captures stored without their bodies give the same cells as with their bodies."""
 
 from __future__ import annotations
 
@@ -15,16 +15,22 @@ from tests.pages.conftest import parse
 from webtable.pages.columns import NEWEST
 from webtable.pages.page import NewCapture
 from webtable.pages.storing.history import CaptureNote
-from webtable.pages.storing.newest_cell import Keeping, Offered, encode_held, repeat, said_of
+from webtable.pages.storing.newest_cell import (
+    CaptureSummary,
+    Retention,
+    encode_newest,
+    repeat,
+    stored_parse_context,
+)
 from webtable.pages.table import PageTable
 
 BEGIN = 1_788_264_000  # 2026-09-01T12:00:00Z
 DAY = 86_400
 BODIES = {"a": b"alpha", "b": b"beta gamma", "c": b"delta"}
-SAID = ("utf-8", "", "utf-8\t\tnoindex")
+CONTEXTS = ("utf-8", "", "utf-8\t\tnoindex")
 COUNTER = itertools.count()
 EXAMPLES = 500 if os.environ.get("WEBTABLE_SOAK") else 60
-FOR_EVER = Keeping(None, None, 0)
+FOR_EVER = Retention(None, None, 0)
 
 NOTE = CaptureNote(BEGIN, "sha1:a", 200, 5, "text/html", "", BEGIN - DAY, False)
 VALUE = (
@@ -34,13 +40,15 @@ VALUE = (
 
 
 def capture(
-    at: int, digest: str = "a", said: str | None = "utf-8", *, header: int | None = None
+    at: int, digest: str = "a", context: str | None = "utf-8", *, header: int | None = None
 ) -> NewCapture:
     body = BODIES[digest]
     note = CaptureNote(at, f"sha1:{digest}", 200, len(body), "text/html", "", header, False)
     info = parse("", body, "")
     # What a page is called depends on its headers here, so that a title of another one shows.
-    return NewCapture("", note, body, info._replace(title=f"{info.title} {said}", said=said))
+    return NewCapture(
+        "", note, body, info._replace(title=f"{info.title} {context}", context=context)
+    )
 
 
 @st.composite
@@ -49,7 +57,7 @@ def crawls(draw: st.DrawFn) -> NewCapture:
     made = capture(
         BEGIN + second,
         draw(st.sampled_from("aaab")),
-        draw(st.sampled_from(SAID)),
+        draw(st.sampled_from(CONTEXTS)),
         header=draw(st.sampled_from([None, None, BEGIN, BEGIN + 5])),
     )
     status = draw(st.sampled_from([200, 200, 200, 203, 404]))
@@ -60,22 +68,25 @@ def crawls(draw: st.DrawFn) -> NewCapture:
     return made._replace(note=note)
 
 
-def offer(pages: PageTable, captures: list[NewCapture]) -> list[NewCapture]:
-    """Offers captures, and returns those whose bodies are wanted."""
-    offered = [
+def store_summaries(pages: PageTable, captures: list[NewCapture]) -> list[NewCapture]:
+    """Stores captures without their bodies; returns the captures whose bodies are needed."""
+    bodies = [
         each
         for each in captures
-        if each.info is not None and each.info.said is not None and each.body is not None
+        if each.info is not None and each.info.context is not None and each.body is not None
     ]
-    links = pages.take_offered(
-        [Offered(each.url, each.note, (each.info and each.info.said) or "") for each in offered]
+    links = pages.store_summaries(
+        [
+            CaptureSummary(each.url, each.note, (each.info and each.info.context) or "")
+            for each in bodies
+        ]
     )
-    for each, count in zip(offered, links, strict=True):
+    for each, count in zip(bodies, links, strict=True):
         if count is not None:
             assert each.info is not None
             assert count == each.info.link_count
-    taken = [each for each, count in zip(offered, links, strict=True) if count is not None]
-    return [each for each in captures if each not in taken]
+    stored = [each for each, count in zip(bodies, links, strict=True) if count is not None]
+    return [each for each in captures if each not in stored]
 
 
 def cells(pages: PageTable, url: str) -> list[tuple[bytes, int, bytes]]:
@@ -100,47 +111,47 @@ def entries(pages: PageTable, url: str) -> set[tuple[str, bytes]]:
 
 
 def new_url() -> str:
-    return f"https://held{next(COUNTER)}.com/"
+    return f"https://summarized{next(COUNTER)}.com/"
 
 
 @pytest.mark.parametrize("pages", ["rocks"], indirect=True)
 @given(st.lists(crawls(), min_size=2, max_size=8))
 @settings(deadline=None, max_examples=EXAMPLES)
 def test_cell_for_cell_as_with_bodies(pages: PageTable, captures: list[NewCapture]) -> None:
-    plain, held = new_url(), new_url()
+    plain, summarized = new_url(), new_url()
     for each in captures:
-        # Without `said` nothing is ever held: every capture goes by the rules.
-        info = each.info._replace(said=None) if each.info is not None else None
+        # Without a context the row stores no newest cell: every capture goes by the rules.
+        info = each.info._replace(context=None) if each.info is not None else None
         pages.store_captures([each._replace(url=plain, info=info)])
-        if wanted := offer(pages, [each._replace(url=held)]):
-            pages.store_captures(wanted)
-    assert cells(pages, held) == cells(pages, plain)
-    assert entries(pages, held) == entries(pages, plain)
+        if needed := store_summaries(pages, [each._replace(url=summarized)]):
+            pages.store_captures(needed)
+    assert cells(pages, summarized) == cells(pages, plain)
+    assert entries(pages, summarized) == entries(pages, plain)
 
 
-def test_what_is_the_same_is_taken_and_anything_else_is_wanted(pages: PageTable) -> None:
+def test_a_repeated_capture_is_stored_and_any_other_body_is_needed(pages: PageTable) -> None:
     url = new_url()
     first = capture(BEGIN, header=BEGIN - DAY)._replace(url=url)
-    assert offer(pages, [first]) == [first]  # of a page that is not there
+    assert store_summaries(pages, [first]) == [first]  # of a page that is not there
     assert pages.store_captures([first]) == ["new"]
     later = capture(BEGIN + DAY, header=BEGIN - DAY)._replace(url=url)
     note = later.note
     for other in (
         capture(BEGIN + DAY, "b")._replace(url=url),
-        capture(BEGIN + DAY, said="latin-1")._replace(url=url),
-        capture(BEGIN + DAY, said="utf-8\thttps://example.com/\t")._replace(url=url),
+        capture(BEGIN + DAY, context="latin-1")._replace(url=url),
+        capture(BEGIN + DAY, context="utf-8\thttps://example.com/\t")._replace(url=url),
         capture(BEGIN - DAY)._replace(url=url),
         later._replace(note=note._replace(status=404)),
         later._replace(note=note._replace(type="text/plain")),
         later._replace(note=note._replace(size=note.size + 1)),
         first._replace(note=first.note._replace(last_modified=None)),
     ):
-        assert offer(pages, [other]) == [other]
-    assert offer(pages, [first]) == []  # is there
+        assert store_summaries(pages, [other]) == [other]
+    assert store_summaries(pages, [first]) == []  # is there
     assert len(pages.captures(url)) == 1
-    assert offer(pages, [later]) == []
+    assert store_summaries(pages, [later]) == []
     assert [each.time for each in pages.captures(url)] == [BEGIN, BEGIN + DAY]
-    assert offer(pages, [later]) == []
+    assert store_summaries(pages, [later]) == []
     assert len(pages.captures(url)) == 2
     found = pages.page(url)
     assert found is not None
@@ -148,54 +159,54 @@ def test_what_is_the_same_is_taken_and_anything_else_is_wanted(pages: PageTable)
     changed = capture(BEGIN + 2 * DAY, "b")._replace(url=url)
     assert pages.store_captures([changed]) == ["changed"]
     # What was there before the last change is not the newest capture again.
-    assert offer(pages, [capture(BEGIN + 3 * DAY)._replace(url=url)]) != []
+    assert store_summaries(pages, [capture(BEGIN + 3 * DAY)._replace(url=url)]) != []
 
 
-def test_what_is_about_to_expire_is_wanted(tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_a_body_that_is_about_to_expire_is_needed(tmp_path_factory: pytest.TempPathFactory) -> None:
     now = int(time.time())
     with webtable.open(str(tmp_path_factory.mktemp("live") / "store")) as store:
         pages = PageTable.create(store, parse, profile="live")
-        for age, is_wanted in ((10, False), (44, False), (50, True), (80, True), (95, True)):
+        for age, is_needed in ((10, False), (44, False), (50, True), (80, True), (95, True)):
             url = new_url()
             pages.store_captures([capture(now - age * DAY)._replace(url=url)])
             again = capture(now - DAY)._replace(url=url)
-            wanted = offer(pages, [again])
-            assert bool(wanted) == is_wanted, age
-            if wanted:
-                assert pages.store_captures(wanted) == ["unchanged"]
+            needed = store_summaries(pages, [again])
+            assert bool(needed) == is_needed, age
+            if needed:
+                assert pages.store_captures(needed) == ["unchanged"]
             content = pages.content(url)
             assert content is not None
             assert content.body == BODIES["a"]
             # It was written again, and is young enough from now on.
-            assert offer(pages, [capture(now)._replace(url=url)]) == []
+            assert store_summaries(pages, [capture(now)._replace(url=url)]) == []
 
 
-def test_a_store_from_before_is_read_and_its_rows_are_held_once_written(
+def test_a_store_of_format_1_is_read_and_its_rows_get_the_cell_when_written(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     with webtable.open(str(tmp_path_factory.mktemp("before") / "store")) as store:
         pages = PageTable.create(store, parse, profile="archive")
         url, row = new_url(), b"pages"
-        pages.store_captures([capture(BEGIN, said=None)._replace(url=url)])
+        pages.store_captures([capture(BEGIN, context=None)._replace(url=url)])
         store.table("webtable_settings").put(row, {b"a:format": b"1"})
         assert NEWEST not in pages.rows.read_state(pages.keys.row_key(url)).facts
         pages = PageTable.open(store, parse)
         later = capture(BEGIN + DAY)._replace(url=url)
-        assert offer(pages, [later]) == [later]
-        # An older version would not keep what rows hold, and shall not write here any more.
+        assert store_summaries(pages, [later]) == [later]
+        # An older version of webtable would not update the cell, and must not write here any more.
         found = store.table("webtable_settings").get(row)
         assert found is not None
         assert found.value(b"a:format") == b"3"
         assert pages.store_captures([later]) == ["unchanged"]
-        assert offer(pages, [capture(BEGIN + 2 * DAY)._replace(url=url)]) == []
+        assert store_summaries(pages, [capture(BEGIN + 2 * DAY)._replace(url=url)]) == []
 
 
 def test_the_cell_is_frozen() -> None:
-    said = "utf-8\t\tnoindex, a\tb"
+    context = "utf-8\t\tnoindex, a\tb"
     versions = BEGIN - 30 * DAY, BEGIN - 20 * DAY
-    assert encode_held(NOTE, versions, BEGIN - 30 * DAY, said) == VALUE
-    assert said_of({NEWEST: VALUE}) == said
-    assert said_of({NEWEST: b"0" + VALUE[1:]}) is None  # parsed by other rules
+    assert encode_newest(NOTE, versions, BEGIN - 30 * DAY, context) == VALUE
+    assert stored_parse_context({NEWEST: VALUE}) == context
+    assert stored_parse_context({NEWEST: b"0" + VALUE[1:]}) is None  # parsed by other rules
     facts = {
         NEWEST: VALUE,
         b"metadata:url": b"https://example.com/",
@@ -208,7 +219,7 @@ def test_the_cell_is_frozen() -> None:
         b"metadata:last_modified": b"2026-08-31T12:00:00Z",
     }
     later = NOTE._replace(time=BEGIN + DAY, last_modified=None)
-    repeated = repeat(Offered("https://example.com/", later, said), facts, FOR_EVER)
+    repeated = repeat(CaptureSummary("https://example.com/", later, context), facts, FOR_EVER)
     assert repeated is not None
     assert repeated.values == {
         b"captures:20260902120000_sha1:a": b"response\t200\t5\ttext/html\t\t",
@@ -217,29 +228,29 @@ def test_the_cell_is_frozen() -> None:
         NEWEST: VALUE.replace(b"2026-08-31T12:00:00Z", b""),
     }
     facts[NEWEST] = b"0" + VALUE[1:]
-    assert repeat(Offered("https://example.com/", later, said), facts, FOR_EVER) is None
+    assert repeat(CaptureSummary("https://example.com/", later, context), facts, FOR_EVER) is None
 
 
 @pytest.mark.parametrize(
-    ("note", "versions", "said"),
+    ("note", "versions", "context"),
     [
         (NOTE, (BEGIN, BEGIN), None),
         (NOTE, (None, BEGIN), ""),
         (NOTE, (BEGIN, None), ""),
         (NOTE._replace(status=301), (BEGIN, BEGIN), ""),
         (NOTE._replace(is_revisit=True), (BEGIN, BEGIN), ""),
-        (NOTE._replace(is_told=True), (BEGIN, BEGIN), ""),
+        (NOTE._replace(is_described=True), (BEGIN, BEGIN), ""),
     ],
 )
-def test_what_is_not_whole_is_not_held(
-    note: CaptureNote, versions: tuple[int | None, int | None], said: str | None
+def test_the_cell_is_empty_without_a_complete_capture(
+    note: CaptureNote, versions: tuple[int | None, int | None], context: str | None
 ) -> None:
-    assert encode_held(note, versions, BEGIN, said) == b""
+    assert encode_newest(note, versions, BEGIN, context) == b""
 
 
-def test_a_revisit_keeps_what_the_headers_of_its_capture_said(pages: PageTable) -> None:
+def test_a_revisit_keeps_the_headers_of_its_capture(pages: PageTable) -> None:
     url = "https://example.com/"
-    first = capture(BEGIN, said="utf-8\t\tnoindex")._replace(url=url)
+    first = capture(BEGIN, context="utf-8\t\tnoindex")._replace(url=url)
     revisit = first._replace(
         note=first.note._replace(time=BEGIN + DAY, is_revisit=True, size=0), body=None, info=None
     )

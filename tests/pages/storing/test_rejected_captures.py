@@ -167,7 +167,7 @@ def test_a_row_that_a_store_refuses_does_not_stop_the_others(home: Home, tmp_pat
         ("refused", conflict),
         ("refused", damaged),
     ]
-    assert "holds 'https://somebody.else/'" in skipped[0].why
+    assert "is the page 'https://somebody.else/'" in skipped[0].why
     assert "does not decode" in skipped[1].why or "is not a time" in skipped[1].why
     again, _ = home.load(tmp_path / "a.jsonl", pages)
     assert (again.unchanged, again.skipped) == (4, {"refused": 2})

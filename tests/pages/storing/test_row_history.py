@@ -39,12 +39,12 @@ NOTES = st.builds(
 
 
 @given(st.lists(NOTES, min_size=1, max_size=12), st.integers(0, 12))
-def test_the_indexes_are_what_all_captures_amount_to(notes: list[CaptureNote], known: int) -> None:
+def test_the_indexes_are_what_all_captures_amount_to(notes: list[CaptureNote], cache: int) -> None:
     plain: dict[tuple[int, str], CaptureNote] = {}
-    for note in notes[:known]:
+    for note in notes[:cache]:
         plain[note.time, note.digest] = note
     history = RowHistory(plain)
-    for note in notes[known:]:
+    for note in notes[cache:]:
         there = plain.get((note.time, note.digest))
         if there is not None and rank(note) <= rank(there):
             continue
@@ -96,31 +96,31 @@ def long_history(size: int) -> RowHistory:
 
 
 def test_a_history_is_remembered_for_its_revision_and_for_one_at_a_time() -> None:
-    known = Histories()
-    known.keep(b"few", 1, long_history(3))
-    assert known.take(b"few", 1) is None
-    known.keep(b"row", 7, long_history(100))
-    assert known.take(b"row", 8) is None
-    known.keep(b"row", 7, long_history(100))
-    history = known.take(b"row", 7)
+    cache = Histories()
+    cache.put(b"few", 1, long_history(3))
+    assert cache.pop(b"few", 1) is None
+    cache.put(b"row", 7, long_history(100))
+    assert cache.pop(b"row", 8) is None
+    cache.put(b"row", 7, long_history(100))
+    history = cache.pop(b"row", 7)
     assert history is not None
-    assert known.take(b"row", 7) is None
+    assert cache.pop(b"row", 7) is None
     column = b"captures:" + note_qualifier(note(500))
     values = {column: encode_note(note(500)), BODY_OF: b"a"}
     change = Change(more=[Put(b"row", values, timestamp=500_000)], facts={})
-    known.follow(b"row", Decided(7, history, change), 8)
-    history = known.take(b"row", 8)
+    cache.update(b"row", Decided(7, history, change), 8)
+    history = cache.pop(b"row", 8)
     assert history is not None
     assert history.newest == note(500)
     assert history.bodies.visible(600) == 500
 
 
 def test_the_oldest_histories_are_forgotten() -> None:
-    known = Histories()
+    cache = Histories()
     for number in range(30):
-        known.keep(b"%d" % number, 1, long_history(10_000))
-    assert known.take(b"0", 1) is None
-    assert known.take(b"29", 1) is not None
+        cache.put(b"%d" % number, 1, long_history(10_000))
+    assert cache.pop(b"0", 1) is None
+    assert cache.pop(b"29", 1) is not None
 
 
 URL = "https://many.example/"
@@ -133,7 +133,7 @@ def capture(number: int, *, is_same: bool, status: int) -> NewCapture:
     about = CaptureNote(
         fetched, payload_digest(body), status, len(body), "text/html", "", None, False
     )
-    return NewCapture(URL, about, body, parse(URL, body, "")._replace(said=""))
+    return NewCapture(URL, about, body, parse(URL, body, "")._replace(context=""))
 
 
 class Lines:

@@ -27,7 +27,7 @@ from webtable.links.updating.link_changes import Newest
 from webtable.links.updating.shards import PAGE_CELLS, ShardWriter, State
 from webtable.pages.columns import DIGEST, LINKS, LINKS_OF, REVISION, STATUS
 from webtable.pages.page import NewCapture
-from webtable.pages.storing.row_write import links_held
+from webtable.pages.storing.row_write import newest_links
 from webtable.store.mutation import Delete, Mutation, Put
 from webtable.store.table import Table
 
@@ -190,7 +190,7 @@ class Updater:
             if REVISION not in values:
                 newest[uri] = None
                 continue
-            newest[uri] = Newest(decode_revision(values[REVISION]).number, links_held(values))
+            newest[uri] = Newest(decode_revision(values[REVISION]).number, newest_links(values))
         return newest
 
     def _tell(self, views: Iterable[View]) -> set[bytes]:

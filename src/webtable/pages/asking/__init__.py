@@ -1,1 +1,1 @@
-"""Queries about pages: queries with bounded results, differences, earlier times, exports."""
+"""Queries about pages: lists with bounded results, diffs, earlier times, exports."""

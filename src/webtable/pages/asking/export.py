@@ -1,4 +1,4 @@
-"""Pages out of a store: as WARC, which loads back to the same pages, as JSON lines, as CDXJ."""
+"""Exports pages: as WARC, which loads back to the same pages, as JSON lines, or as CDXJ."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ class ExportReport(Value, msgspec.Struct):
     """What an export wrote.
 
     Attributes:
-        pages: how many pages.
-        captures: how many captures of them.
-        bodiless: captures whose body is not stored any more, or never was. A WARC file has none of
-            them but revisits.
-        unknown: URLs that were asked for and are not stored.
+        pages: the number of pages.
+        captures: the number of their captures.
+        bodiless: captures whose body has expired, or was never stored. Of these, a WARC file
+            contains the revisits only.
+        unknown: requested URLs that are not stored.
     """
 
     pages: int = 0
@@ -67,41 +67,41 @@ def all_urls(pages: PageTable) -> Iterator[str]:
 def export(
     pages: PageTable, urls: Iterable[str], out: BinaryIO, form: Form = "warc"
 ) -> ExportReport:
-    """Writes pages in one of the forms.
+    """Writes pages in one of the `FORMS`.
 
     Raises:
-        InvalidRequest: there is no such form.
+        InvalidRequest: the form is unknown.
     """
     if form not in FORMS:
         raise InvalidRequest(
-            f"'{form}' is not a form of exports", hint=f"use one of {', '.join(FORMS)}"
+            f"'{form}' is not a form of an export", hint=f"use one of {', '.join(FORMS)}"
         )
     if form == "warc":
         return export_warc(pages, urls, out)
-    # Not a TextIOWrapper: after a write that failed, that would fail and close the file once more.
+    # Not a TextIOWrapper: after a failed write, it would fail again and close the file.
     text = cast("TextIO", codecs.getwriter("utf-8")(out))
     return (export_jsonl if form == "jsonl" else export_cdxj)(pages, urls, text)
 
 
 def export_warc(pages: PageTable, urls: Iterable[str], out: BinaryIO) -> ExportReport:
-    """Writes every capture of pages, with its body where that is stored, packed by gzip."""
+    """Writes every capture of pages, with its body where that is stored, packed with gzip."""
     report = ExportReport()
     writer = CrawlWriter(out)
-    for url, page in _known(pages, urls, report):
+    for url, page in _stored_pages(pages, urls, report):
         for content in pages.contents(url):
-            answer = _answer(page, content)
-            if answer is None:
+            response = _response(page, content)
+            if response is None:
                 report.bodiless += 1
             else:
-                writer.write(answer)
+                writer.write(response)
                 report.captures += 1
     return report
 
 
 def export_jsonl(pages: PageTable, urls: Iterable[str], out: TextIO) -> ExportReport:
-    """Writes the newest capture of each page, a line each, with its HTML where that is stored."""
+    """Writes the newest capture of each page as one line, with its HTML where that is stored."""
     report = ExportReport()
-    for url, page in _known(pages, urls, report):
+    for url, page in _stored_pages(pages, urls, report):
         item = msgspec.structs.asdict(page)
         content = pages.content(url)
         item["html"] = None
@@ -116,9 +116,9 @@ def export_jsonl(pages: PageTable, urls: Iterable[str], out: TextIO) -> ExportRe
 
 
 def export_cdxj(pages: PageTable, urls: Iterable[str], out: TextIO) -> ExportReport:
-    """Writes a line for each capture, as indexes of web archives have them; not sorted."""
+    """Writes one line for each capture in the format of web archive indexes; not sorted."""
     report = ExportReport()
-    for url, page in _known(pages, urls, report):
+    for url, page in _stored_pages(pages, urls, report):
         for note in pages.captures(url):
             stamp = encode_time(note.time).translate(_DIGITS_ONLY)
             item = {
@@ -136,7 +136,7 @@ def export_cdxj(pages: PageTable, urls: Iterable[str], out: TextIO) -> ExportRep
 _DIGITS_ONLY = str.maketrans("", "", "-:TZ")
 
 
-def _known(
+def _stored_pages(
     pages: PageTable, urls: Iterable[str], report: ExportReport
 ) -> Iterator[tuple[str, Page]]:
     for url in urls:
@@ -148,13 +148,13 @@ def _known(
             yield url, page
 
 
-def _answer(page: Page, content: PageContent) -> Response | None:
-    """Returns a capture as a record; None where its body is not to be had."""
+def _response(page: Page, content: PageContent) -> Response | None:
+    """Returns a capture as a record; None where its body is not stored."""
     note, body = content
     if body is None and not note.is_revisit:
         return None
     repeats = (page.url, note.time) if note.is_revisit else None
-    # What is written has no codings, so it may have another digest than what was recorded.
+    # The exported body has no codings, so its digest may differ from the recorded one.
     digest = note.digest if body is None else checked(named_digest(note.digest), body).digest
     return Response(
         page.url, note.time, _status(note.status), _headers(page, note), body or b"", digest,
@@ -165,7 +165,7 @@ def _answer(page: Page, content: PageContent) -> Response | None:
 def _headers(page: Page, note: CaptureNote) -> list[tuple[str, str]]:
     headers: list[tuple[str, str]] = []
     if note.type:
-        # By which charset a body was read is known of the newest one.
+        # Only the charset of the newest body is stored.
         charset = f"; charset={page.charset}" if page.charset and note.digest == page.digest else ""
         headers.append(("Content-Type", note.type + charset))
     if note.last_modified is not None:
@@ -183,7 +183,7 @@ def _status(status: int) -> str:
 
 
 def _surt(url: str) -> str:
-    """Returns a URL in the form by which indexes of web archives are sorted."""
+    """Returns a URL in the sort form of web archive indexes (SURT)."""
     _, host, port, path = split_url(url)
     name = host if is_address(host) else ",".join(reversed(host.split(".")))
     return f"{name}{':' + port if port else ''}){path.lower()}"

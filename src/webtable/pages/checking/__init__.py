@@ -1,1 +1,1 @@
-"""Whether a store of pages is right, how large it is, and its repair."""
+"""Verifies and repairs a store of pages, and measures its size."""

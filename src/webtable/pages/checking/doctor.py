@@ -1,7 +1,7 @@
-"""Whether a store of pages still fits its size: a few measurements, limits, and advice.
+"""Measures whether a store of pages has outgrown its setup, and gives advice.
 
-The limits are those of the design for one machine and readable keys; each check is bounded, so
-that it can be asked of a large store, too.
+The limits are those of the design for one machine and readable keys. The cost of each check is
+bounded, so the checks also run on a large store.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MOST_SECONDS = 0.5
 MOST_BYTES = 10**12
 MOST_INDEX_SHARE = 0.4
 MOST_CAPTURES = 5_000
-ROWS_LOOKED_AT = 20_000
+CHECKED_ROWS = 20_000
 _DOMAIN = re.compile(rb"(.+?)_\d{8}_")
 _KEYS_ONLY = "FirstKeyOnlyFilter() AND KeyOnlyFilter()"
 
@@ -37,10 +37,10 @@ class Finding(Value, msgspec.Struct, frozen=True):
     """One check of a store.
 
     Attributes:
-        check: what was checked.
-        measured: what was found, as text.
-        limit: up to where that is fine, as text.
-        is_fine: whether it is.
+        check: the name of the check.
+        measured: the measured value, as text.
+        limit: the limit of that value, as text.
+        is_fine: whether the value is within the limit.
         advice: what to do where it is not.
     """
 
@@ -52,7 +52,7 @@ class Finding(Value, msgspec.Struct, frozen=True):
 
 
 def examine(pages: PageTable) -> list[Finding]:
-    """Returns what a few measurements say about a store of pages."""
+    """Measures a store of pages and returns the result of each check."""
     return [
         _pages(pages),
         _domains(pages),
@@ -102,36 +102,36 @@ def _domains(pages: PageTable) -> Finding:
             break
         count += 1
         found = _DOMAIN.match(row.key)
-        # Behind all days of this domain; a host may have a `_`, too, but hardly a digit after it.
+        # Behind all days of this domain. A host may contain `_` too, but rarely digits after it.
         start = row.key + b"\0" if found is None else found[1] + b"_:"
     return Finding(
         "domains",
         f"{count:,}" if count <= MOST_DOMAINS else f"more than {MOST_DOMAINS:,}",
         "any number with salted keys" if is_salted else f"{MOST_DOMAINS:,}",
         is_salted or count <= MOST_DOMAINS,
-        "look at how pages are spread over domains (`webtable pages`); salted keys spread them",
+        "check how pages are spread over domains (`webtable pages`); salted keys spread them",
     )
 
 
 def _latency(pages: PageTable) -> Finding:
-    asked = PageQueries(pages)
+    queries = PageQueries(pages)
     slowest, name = 0.0, ""
-    for question in (asked.largest, asked.errors, asked.modified):
-        seconds = min(_seconds(question) for _ in range(3))
+    for query in (queries.largest, queries.errors, queries.modified):
+        seconds = min(_seconds(query) for _ in range(3))
         if seconds >= slowest:
-            slowest, name = seconds, question.__name__
+            slowest, name = seconds, query.__name__
     return Finding(
-        "slowest question",
+        "slowest query",
         f"{slowest * 1000:.1f} ms ({name})",
         f"{MOST_SECONDS * 1000:.0f} ms",
         slowest <= MOST_SECONDS,
-        "compact the index tables (`webtable compact`); on a cluster look at `webtable regions`",
+        "compact the index tables (`webtable compact`); on a cluster check `webtable regions`",
     )
 
 
-def _seconds(question: Callable[[], object]) -> float:
+def _seconds(query: Callable[[], object]) -> float:
     began = time.perf_counter()
-    question()
+    query()
     return time.perf_counter() - began
 
 
@@ -157,17 +157,17 @@ def _storage(pages: PageTable) -> list[Finding]:
             f"{share:.0%}",
             f"{MOST_INDEX_SHARE:.0%}",
             share <= MOST_INDEX_SHARE or content < 10**8,
-            "compact the index tables: entries that were moved leave delete markers",
+            "compact the index tables: replaced entries leave delete markers",
         ),
     ]
 
 
 def _wide_rows(pages: PageTable) -> Finding:
     scan = Scan(columns=(schema.CAPTURES.encode(),), filter="KeyOnlyFilter()")
-    rows = itertools.islice(pages.rows.table.scan(scan), ROWS_LOOKED_AT)
-    most, looked_at, where = 0, 0, b""
+    rows = itertools.islice(pages.rows.table.scan(scan), CHECKED_ROWS)
+    most, checked, where = 0, 0, b""
     for row in rows:
-        looked_at += 1
+        checked += 1
         if len(row.raw_cells) > most:
             most, where = len(row.raw_cells), row.key
     shown = where.decode("ascii", "backslashreplace")
@@ -176,6 +176,6 @@ def _wide_rows(pages: PageTable) -> Finding:
         f"{most:,} ({shown})" if most else "none",
         f"{MOST_CAPTURES:,}",
         most <= MOST_CAPTURES,
-        "every capture makes its row larger, and a row is never split; visit that page less often"
-        + ("" if looked_at < ROWS_LOOKED_AT else f" (only {ROWS_LOOKED_AT:,} pages looked at)"),
+        "every capture enlarges its row, and a row is never split; crawl that page less often"
+        + ("" if checked < CHECKED_ROWS else f" (only {CHECKED_ROWS:,} pages were checked)"),
     )

@@ -1,10 +1,10 @@
-"""Cells and delete markers of page rows that no capture wrote: those made by hand, in a shell say.
+"""Finds cells and delete markers in page rows that no capture wrote, such as manual changes.
 
-What a capture says is stamped with the time of that capture. So a cell stamped later than the
-newest capture of its page was put by something else, and hides what is loaded afterwards; so does
-a delete marker, since captures delete nothing. A cell is removed by a marker for exactly its
-version. A marker goes only with a major compaction; in an embedded store that can be done for one
-row.
+The cells of a capture have the timestamp of that capture. So a cell with a later timestamp than the
+newest capture of its page was put by something else, and it hides cells that are loaded afterwards.
+The same is true for a delete marker, since captures delete nothing. A cell is removed by a marker
+for exactly its version. A marker is removed only by a major compaction; in an embedded store that
+is possible for one row.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ __all__ = [
     "split_cells",
 ]
 
-# What the link index counts is stamped with a revision, not with the time of a capture.
+# The counts of the link index have a revision as timestamp, not the time of a capture.
 _DERIVED = frozenset({INLINKS, INLINKS_AT})
 _TRUTH = tuple(
     name.encode() for name in (schema.CONTENT, schema.METADATA, schema.OUTLINKS, schema.CAPTURES)
@@ -52,14 +52,14 @@ class ForeignCell(NamedTuple):
     def __str__(self) -> str:
         at = encode_time(min(self.timestamp // 1000, 253_402_300_799))
         column = self.column.decode("utf-8", "backslashreplace")
-        return f"{column} was not written by a capture: it is stamped {at}"
+        return f"{column} was not written by a capture: it has the timestamp {at}"
 
 
 def split_cells(row: Row) -> tuple[dict[tuple[int, str], CaptureNote], list[ForeignCell]]:
-    """Returns the captures of a row, and the cells of it that no capture wrote.
+    """Returns the captures of a row, and its cells that no capture wrote.
 
     Args:
-        row: read with the families `metadata` and `captures`; other columns are looked at as well.
+        row: read with the families `metadata` and `captures`; other columns are checked as well.
 
     Raises:
         CorruptData: a capture does not decode.
@@ -103,7 +103,7 @@ def _is_stamped(qualifier: bytes, timestamp: int) -> bool:
     try:
         note = decode_note(qualifier, b"response\t0\t0\t\t\t")
     except CorruptData:
-        # Not even its time: all that is known is that captures are stamped with whole seconds.
+        # Its time does not decode either. Captures have timestamps of whole seconds.
         return timestamp % 1000 == 0
     return note.time * 1000 == timestamp
 
@@ -124,7 +124,7 @@ def _is_pending(value: bytes) -> bool:
 
 
 def read_later_cells(table: Table, newest: Mapping[bytes, int]) -> dict[bytes, list[ForeignCell]]:
-    """Returns the versions of bodies and links that are later than the newest captures of rows.
+    """Returns the versions of bodies and links that are newer than the newest captures of rows.
 
     Args:
         newest: row → the second of its newest capture.
@@ -137,8 +137,8 @@ def read_later_cells(table: Table, newest: Mapping[bytes, int]) -> dict[bytes, l
     for later in table.get_many(gets):
         if later is None:
             continue
-        # A capture that was loaded meanwhile put its body and its own cell in one step: it is seen
-        # now, and what it wrote is not taken for foreign.
+        # A load that ran meanwhile put a body and the cell of its capture in one step. A second
+        # read returns that cell, so the new body does not count as foreign.
         again = table.get(later.key, _CAPTURES)
         notes = {} if again is None else split_cells(again)[0]
         limit = max(notes)[0] * 1000 if notes else 0
@@ -163,8 +163,8 @@ def is_deleted(row: Row) -> bool:
 
 
 def has_markers(table: Table, row: bytes) -> bool:
-    """Whether delete markers may hide what captures wrote to a row."""
-    # Not of bodies and links, which may be large: markers of whole rows are in every family.
+    """Whether delete markers may mask cells that captures wrote to a row."""
+    # Bodies and links may be large, and are not read: markers of whole rows are in every family.
     scan = Scan(start=row, stop=row + b"\0", columns=_SMALL, versions=ALL_VERSIONS, raw=True)
     for found in table.scan(scan):
         return any(kind != CellType.PUT for _, _, _, kind in found.raw_cells)

@@ -1,8 +1,8 @@
-"""Repairing rows of pages: the captures decide what the metadata of a row says.
+"""Repairs rows of pages: the captures of a row decide its metadata.
 
-Cells that no capture wrote are removed version by version. Delete markers made by hand hide what
-is put, so a row is looked at again after it was written; in an embedded store its markers are then
-removed, on a cluster only a major compaction can do that.
+Cells that no capture wrote are removed version by version. Delete markers that were made by hand
+mask new cells, so a row is read again after it was written. In an embedded store its markers are
+then removed; on a cluster only a major compaction can do that.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from webtable.pages.page import NewCapture, PageInfo, info_of, metadata_of
 from webtable.pages.schema import TABLE
 from webtable.pages.storing.cells import encode_time
 from webtable.pages.storing.history import CaptureNote, counting, last_modified
-from webtable.pages.storing.row_write import described
+from webtable.pages.storing.row_write import completed
 from webtable.pages.table import PageTable
 from webtable.store.mutation import Put
 from webtable.store.scan import ALL_VERSIONS
 
-__all__ = ["HIDDEN", "Mender", "decided_columns"]
+__all__ = ["HIDDEN", "RowRepair", "decided_columns"]
 
 HIDDEN = (
     f"hidden by delete markers that were made by hand: run `webtable compact {TABLE}`, load the"
@@ -50,7 +50,7 @@ def decided_columns(notes: Iterable[CaptureNote]) -> dict[bytes, bytes]:
     """Returns the columns of metadata that the captures alone decide."""
     found = list(notes)
     counted = counting(found)
-    newest = described(counted[-1], [n for n in found if n.digest == counted[-1].digest])
+    newest = completed(counted[-1], [n for n in found if n.digest == counted[-1].digest])
     texts = {
         "status_code": str(newest.status),
         "last_modified": encode_time(last_modified(counted)),
@@ -63,22 +63,22 @@ def decided_columns(notes: Iterable[CaptureNote]) -> dict[bytes, bytes]:
     return {METADATA + name.encode(): text.encode() for name, text in texts.items()}
 
 
-class Mender:
+class RowRepair:
     """Repairs rows, one at a time."""
 
     def __init__(self, pages: PageTable) -> None:
         self._pages = pages
         self._table = pages.rows.table
 
-    def mend(self, row: bytes, look: Callable[[], str | None]) -> str | None:
-        """Repairs a row; returns why it is still wrong, None where it is right.
+    def repair(self, row: bytes, read_again: Callable[[], str | None]) -> str | None:
+        """Repairs a row; returns the remaining difference, None where the row is right.
 
         Args:
-            look: reads the row again and says what is wrong with it.
+            read_again: reads the row again and returns its first difference.
         """
         for _ in range(2):
             self._write(row)
-            left = look()
+            left = read_again()
             if left is None:
                 return None
             if not has_markers(self._table, row):
@@ -98,35 +98,35 @@ class Mender:
             self._pages.rows.write(row, partial(_repaired, self._pages))
 
     def _purge(self, row: bytes) -> bool:
-        """Removes the markers of a row with what they hide; False: this store cannot."""
+        """Removes the markers of a row and the masked cells; False: this store cannot do that."""
         if not self._pages.store.admin.purge_row(TABLE, row):
             return False
         found = self._table.get(row, _ROW)
         if found is not None and not split_cells(found)[0]:
-            # The page was deleted by hand: what is left of it is no page.
+            # The page was deleted by hand: the remaining cells are not a page.
             self._table.delete(row)
             self._pages.store.admin.purge_row(TABLE, row)
         return True
 
 
 def _repaired(pages: PageTable, state: RowState) -> Change | None:
-    """Decides what a row is by its captures; see `webtable.index.table.Decide`."""
+    """Computes a row from its captures; see `webtable.index.table.Decide`."""
     found = pages.rows.table.get(state.row, _ROW, versions=ALL_VERSIONS)
     notes = {} if found is None else split_cells(found)[0]
     if not notes:
         return None
-    told = decided_columns(notes.values())
+    metadata = decided_columns(notes.values())
     newest = counting(notes.values())[-1]
     if any(column not in state.facts for column in METADATA_COLUMNS):
-        told = {**_lost(pages, state, newest), **told}
-    # What it holds is not known to be right either: the next capture decides without it.
-    told[NEWEST] = b""
-    put = Put(state.row, told, timestamp=newest.time * 1000)
-    return Change(more=[put], facts={**state.facts, **told}, renew=True)
+        metadata = {**_lost(pages, state, newest), **metadata}
+    # The stored value may be wrong too; without it, the next capture is stored by all rules.
+    metadata[NEWEST] = b""
+    put = Put(state.row, metadata, timestamp=newest.time * 1000)
+    return Change(more=[put], facts={**state.facts, **metadata}, renew=True)
 
 
 def _lost(pages: PageTable, state: RowState, newest: CaptureNote) -> dict[bytes, bytes]:
-    """Returns columns that are not there any more, as far as they can be read from the body."""
+    """Returns the missing columns, as far as the body has their values."""
     facts = state.facts
     url = facts.get(URL, b"").decode("utf-8", "replace")
     info = info_of(facts)
@@ -147,5 +147,5 @@ def _lost(pages: PageTable, state: RowState, newest: CaptureNote) -> dict[bytes,
 def _link_count(pages: PageTable, row: bytes, newest: CaptureNote) -> int:
     found = pages.rows.table.get(row, (LINKS_OF, LINK_COUNT))
     values = {} if found is None else found.values()
-    is_known = values.get(LINKS_OF) == newest.digest.encode()
-    return int(values.get(LINK_COUNT) or 0) if is_known else PageInfo().link_count
+    is_stored = values.get(LINKS_OF) == newest.digest.encode()
+    return int(values.get(LINK_COUNT) or 0) if is_stored else PageInfo().link_count

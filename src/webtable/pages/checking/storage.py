@@ -1,7 +1,7 @@
-"""What a store of pages takes: by family, by index table, by domain. Real figures, no estimates.
+"""Measures the size of a store of pages: by family, by index table, by domain.
 
-Sizes are those of the files, so what was just loaded is counted once it is flushed; `memory_bytes`
-has the rest. On HBase sizes are known by table, not by family.
+Sizes are those of the files, so new cells are counted after a flush; `memory_bytes` has the cells
+before that. HBase reports sizes by table, not by family.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from webtable.store.scan import Scan
 __all__ = ["DomainSize", "Part", "domain_sizes", "storage_parts"]
 
 _KEYS_ONLY = "FirstKeyOnlyFilter() AND KeyOnlyFilter()"
-_COUNTED = ("webtable_url_idx",)  # one entry a page
+_COUNTED = ("webtable_url_idx",)  # one entry for each page
 
 
 class Part(NamedTuple):
     """A part of a store.
 
     Attributes:
-        entries: pages of the main table, entries of an index, cells of a family (about).
-        per_page: bytes on disk for each page.
-        share: of the bytes on disk, compared with the main table's.
+        entries: pages of the main table, entries of an index, or cells of a family (estimated).
+        per_page: bytes on disk per page.
+        share: the bytes on disk relative to those of the main table.
     """
 
     part: str
@@ -42,7 +42,7 @@ class Part(NamedTuple):
 
 
 class DomainSize(NamedTuple):
-    """What the newest captures of a registered domain's pages amount to."""
+    """The size of a registered domain: of the newest captures of its pages."""
 
     domain: str
     pages: int
@@ -53,12 +53,12 @@ class DomainSize(NamedTuple):
 
 
 def storage_parts(pages: PageTable, derived: Collection[str] = ()) -> list[Part]:
-    """Returns the parts of a store: the main table with its families, each index, the whole.
+    """Returns the parts of a store: the main table with its families, each index, and the totals.
 
     Counts pages by reading the keys of one index.
 
     Args:
-        derived: further tables that are indexes, such as those of the link index.
+        derived: further tables with derived data, such as those of the link index.
     """
     store = pages.store
     main = store.table(schema.TABLE).stats()
@@ -88,7 +88,7 @@ def storage_parts(pages: PageTable, derived: Collection[str] = ()) -> list[Part]
 
 
 def domain_sizes(pages: PageTable, limit: int = 20) -> list[DomainSize]:
-    """Returns the domains with the largest bodies, all together. Looks at every page."""
+    """Returns the domains with the largest total size of bodies. Reads every page."""
     sizes: dict[str, list[int]] = {}
     largest: dict[str, tuple[int, str]] = {}
     columns = (URL, SIZE)
@@ -97,9 +97,9 @@ def domain_sizes(pages: PageTable, limit: int = 20) -> list[DomainSize]:
         if page is None:
             continue
         domain = pages.suffixes.registered_domain(split_url(page.url).host)
-        known = sizes.setdefault(domain, [0, 0])
-        known[0] += 1
-        known[1] += page.size
+        total = sizes.setdefault(domain, [0, 0])
+        total[0] += 1
+        total[1] += page.size
         largest[domain] = max(largest.get(domain, (-1, "")), (page.size, page.url))
     most = heapq.nlargest(limit, sizes.items(), key=lambda each: (each[1][1], each[0]))
     return [
@@ -121,5 +121,5 @@ def _total(stats: list[TableStats]) -> tuple[int | None, int | None]:
 
 
 def _sum(numbers: Iterator[int | None]) -> int | None:
-    known = list(numbers)
-    return None if None in known else sum(each or 0 for each in known)
+    found = list(numbers)
+    return None if None in found else sum(each or 0 for each in found)

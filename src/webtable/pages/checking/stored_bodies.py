@@ -1,10 +1,10 @@
-"""Whether the stored bodies of pages are there, and are what their captures say.
+"""Checks that the stored bodies of pages exist and match their captures.
 
-Bodies are read one by one, a few megabytes at a time, however many versions a row has. A body has
-the size that its captures name, and the digest that lies beside it. In stores made before bodies
-had a digest of their own, the digest is made of the payload as a crawl recorded it, which for a
-compressed answer is not the body: then size and the checksums of files are all that can be
-compared, and the body is counted as unproven.
+Bodies are read one by one, a few megabytes at a time, however many versions a row has. A body must
+have the size in its captures, and the digest in the cell next to it. Stores up to format 2 have no
+digest of the body itself, only the digest of the recorded payload, which differs for a compressed
+response. Then only the size and the checksums of the files can be compared, and the body counts as
+unproven.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _UNKNOWN_BYTES = 64 * 1024
 
 
 class BodyFinding(NamedTuple):
-    """A body that is not there, or is another one than its captures say."""
+    """A body that is missing, or does not match its captures."""
 
     row: bytes
     url: str
@@ -40,15 +40,15 @@ class _Body(NamedTuple):
     time: int
     digest: str
     sizes: frozenset[int]
-    """That the captures with this digest name; empty: none of them came with a body."""
+    """The sizes in the captures with this digest; empty: none of them has a body."""
 
 
 class BodyChecker:
-    """Reads bodies and compares each with what its captures say.
+    """Reads bodies and compares each with its captures.
 
     Attributes:
-        bodies: how many were read.
-        unproven: those of them whose digest is not made of the body alone.
+        bodies: how many bodies were read.
+        unproven: how many of them have no digest of the body itself.
     """
 
     def __init__(self, table: Table) -> None:
@@ -58,7 +58,7 @@ class BodyChecker:
         self.bodies = self.unproven = 0
 
     def add(self, row: bytes, url: str, history: RowHistory) -> Iterator[BodyFinding]:
-        """Takes the bodies of a row; yields what was found of these or earlier ones."""
+        """Adds the bodies of a row; yields differences of these or of earlier ones."""
         sizes: dict[str, set[int]] = {}
         for note in history.notes.values():
             if not note.waits_for_body:
@@ -71,7 +71,7 @@ class BodyChecker:
                 yield from self.flush()
 
     def flush(self) -> Iterator[BodyFinding]:
-        """Reads the bodies that are waiting; yields what is wrong with them."""
+        """Reads the bodies that were added; yields their differences."""
         waiting, self._waiting, self._size = self._waiting, [], 0
         gets = [_get(each, BODY, BODY_OF) for each in waiting]
         for each, found in zip(waiting, self._table.get_many(gets), strict=True):
@@ -83,8 +83,8 @@ class BodyChecker:
 
     def _compare(self, each: _Body, body: bytes | None, body_of: bytes | None) -> str:
         if body is None:
-            # It may have expired since its digest was read.
-            return "" if body_of is None else "is not there: it was deleted by hand, or lost"
+            # The body may have expired after its digest was read.
+            return "" if body_of is None else "is missing: it was deleted by hand, or lost"
         self.bodies += 1
         own = decode_body_of(body_of or b"").own
         if is_digest_of(own or each.digest, body):

@@ -1,7 +1,7 @@
-"""Checking a store of pages: rows against their captures, bodies against digests, indexes.
+"""Verifies a store of pages: rows against captures, bodies against digests, indexes against rows.
 
-`docs/explain/consistency.md` says what exactly is proved. What is repaired is looked at again, so
-that a report never calls something repaired that is not.
+`docs/explain/consistency.md` describes exactly what is proved. Everything that was repaired is
+verified again, so a report never calls something repaired that is not.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from webtable.pages.checking.foreign_cells import (
     read_later_cells,
     split_cells,
 )
-from webtable.pages.checking.row_repair import HIDDEN, Mender, decided_columns
+from webtable.pages.checking.row_repair import HIDDEN, RowRepair, decided_columns
 from webtable.pages.checking.stored_bodies import BodyChecker
 from webtable.pages.columns import (
     BODY_OF,
@@ -44,7 +44,7 @@ __all__ = ["Difference", "PageReport", "chosen_rows", "verify_pages"]
 
 _QUICK = (METADATA_FAMILY, CAPTURES_FAMILY)
 _EVERYTHING = (*_QUICK, BODY_OF, LINKS_OF)
-_MOST_KEPT = 1_000
+_MAX_EXAMPLES = 1_000
 _BATCH_ROWS, _BATCH_CELLS = 200, 20_000
 _URL_INDEX = "webtable_url_idx"
 
@@ -52,7 +52,7 @@ _log = get_logger("webtable.pages")
 
 
 class Difference(NamedTuple):
-    """Something about a page, or an index, that is not as it should be."""
+    """One difference of a page or an index from its expected state."""
 
     row: bytes
     url: str
@@ -61,16 +61,17 @@ class Difference(NamedTuple):
 
 
 class PageReport(msgspec.Struct):
-    """What `verify_pages` found.
+    """The result of `verify_pages`.
 
     Attributes:
-        pages: rows looked at.
-        bodies: bodies read and hashed; `unproven` are those whose digest is not made of the body
-            alone, but of a compressed payload, so that only their sizes were compared.
+        pages: how many rows were verified.
+        bodies: how many bodies were read and hashed.
+        unproven: how many of them have only the digest of a compressed payload, not of the body
+            itself; of those only the sizes were compared.
         differences: how many rows and indexes are wrong; `examples` has the first ones.
         repaired: how many were wrong and are right now.
-        indexes: what is wrong with the entries of indexes.
-        left: what a second look found after something was repaired; None where nothing was.
+        indexes: the differences of index entries.
+        left: the result of a second run after a repair; None where nothing was repaired.
     """
 
     pages: int = 0
@@ -84,18 +85,18 @@ class PageReport(msgspec.Struct):
 
     @property
     def is_clean(self) -> bool:
-        """Whether every answer is right now; leftovers in indexes are garbage, not errors."""
+        """Whether every query now returns right results; leftovers in indexes do no harm."""
         if self.left is not None:
             return self.left.is_clean
         return not self.differences and self.indexes.is_clean
 
     def add(self, found: Difference) -> None:
-        """Notes something that is wrong, or was."""
+        """Adds a difference, repaired or not."""
         if found.is_repaired:
             self.repaired += 1
         else:
             self.differences += 1
-        if len(self.examples) < _MOST_KEPT:
+        if len(self.examples) < _MAX_EXAMPLES:
             self.examples.append(found)
 
 
@@ -105,31 +106,31 @@ def verify_pages(
     """Compares pages with their captures, bodies with their digests, indexes with pages.
 
     Args:
-        repair: repair what can be: cells that no capture wrote are removed, what the captures say
-            goes into the metadata again, indexes that are not there are built, entries are put and
-            leftovers of ten minutes and more removed. What does not decode stays.
-        sample: look only at so many pages, chosen by chance, and not at the indexes.
+        repair: repair the differences: remove cells that no capture wrote, write the metadata from
+            the captures, build missing indexes, put missing entries, and remove leftovers that are
+            older than ten minutes. Cells that do not decode stay.
+        sample: verify only this number of random pages, and no indexes.
         quick: read no bodies.
     """
     store = pages.store.location
     _log.info("store '%s': %s its pages", store, "repairing" if repair else "verifying")
-    report = _look(pages, repair=repair, sample=sample, quick=quick)
+    report = _verify_once(pages, repair=repair, sample=sample, quick=quick)
     _log.info(
         "store '%s': pages verified: %d, differences: %d, repaired: %d",
         *(store, report.pages, report.differences, report.repaired),
     )
     if report.repaired or (repair and not report.indexes.is_clean):
-        report.left = _look(pages, repair=False, sample=sample, quick=quick)
+        report.left = _verify_once(pages, repair=False, sample=sample, quick=quick)
     return report
 
 
-def _look(pages: PageTable, *, repair: bool, sample: int | None, quick: bool) -> PageReport:
+def _verify_once(pages: PageTable, *, repair: bool, sample: int | None, quick: bool) -> PageReport:
     report = PageReport()
-    mender = Mender(pages) if repair else None
+    row_repair = RowRepair(pages) if repair else None
     bodies = None if quick else BodyChecker(pages.rows.table)
     for rows in _batches(_rows(pages, sample, _QUICK if quick else _EVERYTHING)):
         report.pages += sum(not is_deleted(row) for row in rows)
-        _check_rows(pages, rows, report, mender, bodies)
+        _check_rows(pages, rows, report, row_repair, bodies)
     if bodies is not None:
         for wrong in bodies.flush():
             report.add(Difference(*wrong))
@@ -155,15 +156,15 @@ def _check_rows(
     pages: PageTable,
     rows: Sequence[Row],
     report: PageReport,
-    mender: Mender | None,
+    row_repair: RowRepair | None,
     bodies: BodyChecker | None,
 ) -> None:
     later = _later_cells(pages, rows) if bodies is not None else {}
     for row in rows:
         found = next(_differences(pages, row, later.get(row.key, [])), None)
         if found is not None:
-            if mender is not None and not found.what.startswith("damaged"):
-                left = mender.mend(row.key, partial(_first_difference, pages, row.key))
+            if row_repair is not None and not found.what.startswith("damaged"):
+                left = row_repair.repair(row.key, partial(_first_difference, pages, row.key))
                 found = found._replace(what=left or found.what, is_repaired=left is None)
                 _log.info(
                     "page %.200s: %s: %.300s",
@@ -189,7 +190,7 @@ def _later_cells(pages: PageTable, rows: Sequence[Row]) -> dict[bytes, list[Fore
 
 
 def _first_difference(pages: PageTable, row_key: bytes) -> str | None:
-    """Reads a row again and returns what is wrong with it."""
+    """Reads a row again and returns its first difference."""
     row = pages.rows.table.get(row_key, _EVERYTHING, versions=ALL_VERSIONS)
     if row is None:
         return None
@@ -216,9 +217,9 @@ def _differences(pages: PageTable, row: Row, later: Sequence[ForeignCell]) -> It
         return
     for column in METADATA_COLUMNS:
         if column not in values:
-            yield Difference(row.key, url, f"{column.decode()} is not there")
+            yield Difference(row.key, url, f"{column.decode()} is missing")
     if not _is_key_of(pages, row.key, url):
-        yield Difference(row.key, url, f"damaged: its URL {url!r:.80} has another key")
+        yield Difference(row.key, url, f"damaged: its URL {url!r:.80} has another row key")
         return
     for column, expected in decided_columns(notes.values()).items():
         if values.get(column) != expected:
@@ -237,7 +238,7 @@ def _is_key_of(pages: PageTable, row_key: bytes, url: str) -> bool:
 
 
 def chosen_rows(pages: PageTable, count: int) -> Iterator[bytes]:
-    """Yields the rows of pages chosen by chance, each once: by a hash of their URLs."""
+    """Yields the row keys of random pages, each once, chosen by the hash of their URLs."""
     seen: set[bytes] = set()
     for _ in range(count):
         start = secrets.token_hex(8).encode()
@@ -251,7 +252,7 @@ def chosen_rows(pages: PageTable, count: int) -> Iterator[bytes]:
 
 
 def _rows_around(pages: PageTable, start: bytes) -> Iterator[bytes]:
-    """Yields the rows of all pages by the hash of their URLs, from one on and round again."""
+    """Yields all row keys in the order of the hash of their URLs, beginning at `start`."""
     for scan in (Scan(start=start, batch_rows=1), Scan(stop=start)):
         for hit in pages.rows.hits(_URL_INDEX, scan):
             yield hit.row
@@ -269,7 +270,7 @@ def _rows(pages: PageTable, sample: int | None, columns: tuple[bytes, ...]) -> I
 
 
 def _batches(rows: Iterator[Row]) -> Iterator[list[Row]]:
-    """Yields rows together, fewer of those that have many captures."""
+    """Yields rows in batches; rows with many captures make smaller batches."""
     batch: list[Row] = []
     cells = 0
     for row in rows:

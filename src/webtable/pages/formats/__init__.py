@@ -1,1 +1,1 @@
-"""Files of crawls read into captures: WARC, ARC, WAT, JSON lines, HTTP; and WARC written."""
+"""Reads crawl files into captures (WARC, ARC, WAT, JSON lines, HTTP) and writes WARC files."""

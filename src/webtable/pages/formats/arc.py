@@ -1,7 +1,7 @@
-"""ARC files, which archives wrote before there was WARC.
+"""ARC files: the format of web archives before WARC.
 
 A record is a line (URL, address, date of 14 digits, type, … and at its end the length), then the
-HTTP answer. The first record describes the file.
+HTTP response. The first record describes the file.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from webtable.pages.formats.responses import (
     MAX_BLOCK_BYTES,
     Recorded,
     Rejected,
-    answer,
+    response_capture,
     skipped,
 )
 from webtable.pages.formats.streams import Stream
@@ -30,10 +30,10 @@ _NEXT = re.compile(rb"\n(?=[a-z][a-z0-9+.-]{1,20}:[^\s]{1,2100} \S+ \d{14} [^\n]
 
 
 def read_arc(
-    stream: Stream, source: str, *, passes_over: bool = False
+    stream: Stream, source: str, *, skip_first: bool = False
 ) -> Iterator[Capture | Skipped]:
-    """Yields what an ARC file holds; `passes_over`: the first record is only named."""
-    take = _take_none if passes_over else _taken
+    """Yields the captures of an ARC file; `skip_first`: reports the first record as `crashed`."""
+    convert = _crashed if skip_first else _convert
     while True:
         _skip_line_ends(stream)
         start = stream.position
@@ -43,18 +43,18 @@ def read_arc(
         elif not stream.peek(1):
             return
         else:
-            yield _record(stream, source, start, take)
-        take = _taken
+            yield _record(stream, source, start, convert)
+        convert = _convert
 
 
 def _record(
-    stream: Stream, source: str, start: Position, take: Callable[[Recorded], Capture | Skipped]
+    stream: Stream, source: str, start: Position, convert: Callable[[Recorded], Capture | Skipped]
 ) -> Capture | Skipped:
     end = stream.find(b"\n", _MAX_LINE_BYTES)
     line = _line(stream.peek(end + 1)) if end >= 0 else None
     if line is None:
         dropped = _drop_until_record(stream)
-        why = f"{dropped:,} bytes that are no record"
+        why = f"{dropped:,} bytes that belong to no record"
         return Skipped("garbage", why, source=source, position=start, after=stream.position)
     stream.skip(end + 1)
     url, date, length = line
@@ -68,7 +68,7 @@ def _record(
         return data
 
     recorded = Recorded(url, date, block, length, source, start, more=more)
-    item = take(recorded)
+    item = convert(recorded)
     left -= stream.skip(left)
     if left:
         reason, why = "truncated", f"{left:,} of its {length:,} bytes are missing"
@@ -84,30 +84,30 @@ def _record(
 
 
 def _line(line: bytes) -> tuple[str, str, int] | None:
-    """Returns URL, date and length of the line before a record; None where it is none."""
-    words = line.rstrip().split(b" ")
-    if len(words) < 4 or any(len(word.split()) != 1 for word in words[:3]):
+    """Parses the first line of a record into URL, date and length; None where it is not valid."""
+    fields = line.rstrip().split(b" ")
+    if len(fields) < 4 or any(len(field.split()) != 1 for field in fields[:3]):
         return None
-    date, length = words[2], words[-1]
+    date, length = fields[2], fields[-1]
     if len(date) != _DATE_DIGITS or len(length) > _MAX_LENGTH_DIGITS:
         return None
     if not date.isdigit() or not length.isdigit():
         return None
-    return words[0].decode("utf-8", "replace"), date.decode(), int(length)
+    return fields[0].decode("utf-8", "replace"), date.decode(), int(length)
 
 
-def _taken(recorded: Recorded) -> Capture | Skipped:
+def _convert(recorded: Recorded) -> Capture | Skipped:
     try:
         if recorded.url.startswith("filedesc:"):
             raise Rejected("other-type", "the description of the file")
-        return answer(recorded)
+        return response_capture(recorded)
     except Rejected as rejected:
         return skipped(recorded, rejected)
     except Exception as exc:  # noqa: BLE001  one record must not end a load
         return skipped(recorded, Rejected("crashed", f"reading it failed: {exc!r:.200}"))
 
 
-def _take_none(recorded: Recorded) -> Skipped:
+def _crashed(recorded: Recorded) -> Skipped:
     return skipped(recorded, Rejected("crashed", ENDED_PROCESS))
 
 

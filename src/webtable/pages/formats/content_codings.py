@@ -1,11 +1,11 @@
-"""Content codings of HTTP taken off: gzip, deflate, br, zstd.
+"""Removes the content codings of HTTP: gzip, deflate, br, zstd.
 
-Real crawls lie about codings: many tools decompress a body and keep the header that names the
-coding. So a coding is taken off where the bytes have it; other bytes are left as they are.
+In real crawls the headers are often wrong: many tools decompress a body and keep the header that
+names the coding. So a coding is removed only where the bytes have it; other bytes stay unchanged.
 
-Time grows with the bytes that go in and come out, and no more, whatever they are. A decompressor
-copies what lies behind its member; so each member is fed a little at a time, beginning with few
-bytes, and never the whole rest of the payload. brotli is imported here only.
+The time is linear in the bytes of input and output, for any input. A decompressor copies the bytes
+behind the end of its member. So each member gets its input in small pieces, the first of few
+bytes, and never the whole rest of the payload. Only this module imports brotli.
 """
 
 from __future__ import annotations
@@ -18,29 +18,29 @@ import brotli
 
 from webtable.pages.formats.zstd_frames import ZstdError, ZstdMember, new_frame
 
-__all__ = ["Body", "take_off"]
+__all__ = ["Body", "remove_coding"]
 
 _GZIP_MAGIC = b"\x1f\x8b"
 _STEP = 1024 * 1024
-"""The most that comes out of one call of a decompressor."""
+"""The largest output of one call of a decompressor, in bytes."""
 _FIRST_BYTES = 64 * 1024
 _NEXT_BYTES = 512
 _ZSTD_WINDOW_LOG = 23  # 8 MiB is what RFC 9659 allows for this coding
 _MAX_FRAMES = 50_000
-"""Of zstd in one payload: to begin a frame takes 17 µs, and 8 MiB hold a million empty ones."""
+"""zstd frames in one payload: a frame takes 17 µs, and 8 MiB can contain a million empty ones."""
 _ERRORS = (zlib.error, brotli.error, ZstdError, ValueError)
 
 
 class Body(NamedTuple):
-    """A body without codings; `content` is None where it would be longer than allowed."""
+    """A body without codings; `content` is None where it is longer than the limit."""
 
     content: bytes | None
     is_cut: bool = False
-    """Whether a coding broke off, and `content` is what came before."""
+    """Whether the coded bytes are incomplete or damaged; `content` ends before the damage."""
 
 
-def take_off(coding: str, body: Body, limit: int) -> Body:
-    """Takes one content coding off a body, up to `limit` bytes of what comes out."""
+def remove_coding(coding: str, body: Body, limit: int) -> Body:
+    """Removes one content coding from a body, up to `limit` bytes of output."""
     payload = body.content or b""
     parts: list[bytes] = []
     size = 0
@@ -51,17 +51,17 @@ def take_off(coding: str, body: Body, limit: int) -> Body:
             if size > limit:
                 return Body(None, body.is_cut)
     except (_Broken, *_ERRORS):
-        # Nothing came out: the header names a coding that the bytes do not have.
+        # Without any output, the header names a coding that the bytes do not have.
         return Body(b"".join(parts), is_cut=True) if parts else body
     return Body(b"".join(parts), body.is_cut) if parts else body
 
 
 class _Broken(Exception):
-    """The coded bytes end too early, or go wrong behind something that could be decoded."""
+    """The coded bytes end too early, or are damaged behind a part that was decoded."""
 
 
 def _parts(coding: str, payload: bytes) -> Iterator[bytes]:
-    """Yields the decoded bytes; nothing at all where the payload does not have the coding."""
+    """Yields the decoded bytes; yields nothing where the payload does not have the coding."""
     if coding in ("gzip", "x-gzip"):
         yield from _members(payload, lambda: _Zlib(31), _is_gzip)
     elif coding == "zstd":
@@ -77,8 +77,8 @@ def _parts(coding: str, payload: bytes) -> Iterator[bytes]:
         try:
             yield from fed.parts()
         except brotli.error:
-            # It also fails where a whole body has bytes behind it. Text that is not coded at all
-            # may begin like a very short body: then most of the payload would be left over.
+            # brotli also fails where bytes follow a complete body. Text without any coding may
+            # look like a very short body at first: then most of the payload would be left over.
             rest = list(fed.salvaged())
             if not fed.is_finished or 2 * fed.end < len(payload):
                 raise
@@ -95,7 +95,7 @@ def _members(
     is_member: Callable[[bytes], bool],
     most: int | None = None,
 ) -> Iterator[bytes]:
-    """Yields what one member after another gives; what is no member ends them, as in browsers."""
+    """Yields the output of all members; bytes that begin no member end it, as in browsers."""
     place = members = 0
     while is_member(payload[place : place + 4]):
         members += 1
@@ -111,38 +111,40 @@ def _members(
 
 
 class _Decoder(Protocol):
-    """One member: zlib's, brotli's and zstd's objects behind one call."""
+    """The decoder of one member: one interface for zlib, brotli and zstd."""
 
     def step(self, data: bytes) -> bytes:
-        """Returns some of the body; what does not fit into a step comes with the next."""
+        """Returns the next bytes of the body; the rest is returned by later steps."""
 
     @property
     def is_finished(self) -> bool:
-        """Whether the end of the member was seen."""
+        """Whether the end of the member was reached."""
 
     @property
     def has_more(self) -> bool:
-        """Whether a step without data may give more."""
+        """Whether a step without input may return more bytes."""
 
     @property
     def unused(self) -> int:
-        """How many of the bytes it was given lie behind the member."""
+        """How many bytes of the input lie behind the end of the member."""
 
 
 class _Fed:
-    """One member of a payload, fed to its decoder a little at a time."""
+    """One member of a payload, which its decoder gets in small pieces."""
 
     def __init__(self, new: Callable[[], _Decoder], payload: bytes, start: int) -> None:
         self._new = new
         self._payload = payload
         self._start = start
-        self._given = self._before = start  # up to where, and before the last piece
+        self._given = self._before = (
+            start  # the end of the input so far; the start of its last piece
+        )
         self._size = 0
         self.end = start
         self.is_finished = False
 
     def parts(self) -> Iterator[bytes]:
-        """Yields what the member gives, at least one part, which may be empty."""
+        """Yields the output of the member: at least one part, which may be empty."""
         decoder, payload = self._new(), self._payload
         piece = _NEXT_BYTES if self._start else _FIRST_BYTES
         while not decoder.is_finished:
@@ -162,8 +164,8 @@ class _Fed:
         self.is_finished = True
 
     def salvaged(self) -> Iterator[bytes]:
-        """Yields what the piece that failed still gives, byte by byte, up to what is wrong."""
-        decoder, known = self._new(), self._size
+        """Yields the output of the failed piece, decoded byte by byte, up to the damage."""
+        decoder, done = self._new(), self._size
         payload, before = self._payload, self._before
         pieces = [payload[self._start : before]] if before > self._start else []
         pieces += [payload[at : at + 1] for at in range(before, self._given)]
@@ -173,9 +175,9 @@ class _Fed:
             try:
                 part = decoder.step(data)
                 while part:
-                    if len(part) > known:
-                        yield part[known:]
-                    known = max(known - len(part), 0)
+                    if len(part) > done:
+                        yield part[done:]
+                    done = max(done - len(part), 0)
                     part = decoder.step(b"") if decoder.has_more else b""
             except _ERRORS:
                 return

@@ -1,6 +1,6 @@
-"""Files of a crawl, of whatever kind: what they are is told by what they hold, not by their names.
+"""Reads crawl files of every kind; their content decides the kind, not their names.
 
-WARC, WAT and ARC files and JSON lines, plain or packed by gzip or zstd, from disk or a pipe.
+WARC, WAT and ARC files and JSON lines, plain or packed with gzip or zstd, from disk or a pipe.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["STANDARD_INPUT", "read_captures", "read_stream"]
 
 STANDARD_INPUT = "-"
 
-_LOOKED_AT_BYTES = 64 * 1024
+_DETECTION_BYTES = 64 * 1024
 _WARC = re.compile(rb"WARC/[01]\.\d{1,2}\r?\n")
 _ARC = re.compile(rb"\s*filedesc:|\s*[a-z]{3,5}:\S+ \d+\.\d+\.\d+\.\d+ \d{14} ")
 
@@ -34,21 +34,21 @@ def read_captures(
     *,
     name: str = "",
     is_careful: bool = False,
-    passes_over: bool = False,
+    skip_first: bool = False,
 ) -> Iterator[Capture | Skipped]:
-    """Yields what a file holds, from a position on: the `after` of an item goes on behind it.
+    """Yields the captures of a file from a position on; start at an item's `after` to resume.
 
-    `-` is standard input, where going on means to read over what came before. Whatever the file
-    holds, nothing is raised while it is read: what cannot be taken is yielded as `Skipped`.
+    `-` is standard input; there, to resume means to read the earlier records again and drop them.
+    The content of a file never raises an error: a record that is not valid is yielded as `Skipped`.
 
     Args:
-        name: the `source` of what is found; the path unless it is given.
-        is_careful: read no record before the one in front of it was yielded.
-        passes_over: do not look into the first record: it is only named, as `crashed`.
+        name: the `source` of the yielded items; by default the path.
+        is_careful: read a record only after the record before it was yielded.
+        skip_first: do not parse the first record; report it as `crashed`.
 
     Raises:
-        NotFound: there is no such file.
-        InvalidRequest: it cannot be opened.
+        NotFound: the file does not exist.
+        InvalidRequest: the file cannot be opened.
     """
     name = name or str(source)
     if str(source) == STANDARD_INPUT:
@@ -64,7 +64,7 @@ def read_captures(
             if kind == "warc" and stream.packing != "zstd" and not is_careful:
                 yield from read_warc(path, name, start)
             else:
-                yield from _items(kind, file, name, start, passes_over=passes_over)
+                yield from _items(kind, file, name, start, skip_first=skip_first)
     except FileNotFoundError as exc:
         raise NotFound("file", name, hint="check the path") from exc
     except OSError as exc:
@@ -75,7 +75,7 @@ def read_captures(
 def read_stream(
     file: BinaryIO, source: str, start: Position = START
 ) -> Iterator[Capture | Skipped]:
-    """Yields what a pipe holds, reading it once and forward."""
+    """Yields the captures of a pipe; reads it once, forward."""
     kind, stream = _kind_of(file)
     for item in _read(kind, stream, source):
         if item.position >= start:
@@ -83,23 +83,23 @@ def read_stream(
 
 
 def _kind_of(file: BinaryIO) -> tuple[str, Stream]:
-    """Returns what a file is, and its stream from the beginning."""
+    """Returns the kind of a file, and its stream from the beginning."""
     stream = Stream(file)
-    start = stream.peek(_LOOKED_AT_BYTES)
+    start = stream.peek(_DETECTION_BYTES)
     if _WARC.match(start.lstrip()):
         return "warc", stream
     if _ARC.match(start):
         return "arc", stream
     if start.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
         return "jsonl", stream
-    # A file that begins with something else may still hold records.
+    # A file that begins with other bytes may still contain records.
     if _WARC.search(start) or (stream.fault and stream.packing != "plain"):
         return "warc", stream
     return "", stream
 
 
 def _items(
-    kind: str, file: BinaryIO, source: str, start: Position, *, passes_over: bool
+    kind: str, file: BinaryIO, source: str, start: Position, *, skip_first: bool
 ) -> Iterator[Capture | Skipped]:
     file.seek(0)
     packing = Stream(file).packing
@@ -108,24 +108,24 @@ def _items(
         return Stream(file, position, packing)
 
     if kind == "warc":
-        yield from read_warc_carefully(reopen(start), source, reopen, passes_over=passes_over)
+        yield from read_warc_carefully(reopen(start), source, reopen, skip_first=skip_first)
     else:
-        yield from _read(kind, reopen(start), source, passes_over=passes_over)
+        yield from _read(kind, reopen(start), source, skip_first=skip_first)
 
 
 def _read(
-    kind: str, stream: Stream, source: str, *, passes_over: bool = False
+    kind: str, stream: Stream, source: str, *, skip_first: bool = False
 ) -> Iterator[Capture | Skipped]:
     if kind == "warc":
         yield from read_warc_carefully(stream, source)
     elif kind == "arc":
-        yield from read_arc(stream, source, passes_over=passes_over)
+        yield from read_arc(stream, source, skip_first=skip_first)
     elif kind == "jsonl":
-        yield from read_jsonl(stream, source, passes_over=passes_over)
+        yield from read_jsonl(stream, source, skip_first=skip_first)
     elif stream.position == START:
-        looks = "it is empty"
+        beginning = "it is empty"
         if stream.peek(1):
-            looks = f"it begins with {stream.peek(16)!r}"
-        stream.skip(1)  # who goes on behind this is not told again
-        why = f"the file is no WARC, WAT or ARC file and has no JSON lines: {looks}"
+            beginning = f"it begins with {stream.peek(16)!r}"
+        stream.skip(1)  # a load that resumes here does not report the file again
+        why = f"the file is not a WARC, WAT or ARC file and has no JSON lines: {beginning}"
         yield Skipped("not-a-crawl", why, source=source, after=stream.position)

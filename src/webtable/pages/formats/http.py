@@ -1,9 +1,8 @@
-"""HTTP answers as crawls record them: the head, and the body without its codings.
+"""HTTP responses as crawls record them: the head, and the body without its codings.
 
-Real crawls lie about codings: many tools unpack a body and keep the header that names the coding,
-or take chunking off and keep the header. So a coding is taken off where the bytes have it, and
-the bytes are left as they are where they do not. What comes out is limited, whatever goes in; time
-grows with what goes in and comes out.
+In real crawls the headers are often wrong: many tools remove a content coding or the chunking and
+keep the header that names it. So a coding is removed only where the bytes have it; other bytes stay
+unchanged. The output is limited, whatever the input is; the time is linear in input and output.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from email.utils import parsedate_to_datetime
 from functools import lru_cache
 from typing import NamedTuple
 
-from webtable.pages.formats.content_codings import Body, take_off
+from webtable.pages.formats.content_codings import Body, remove_coding
 
 __all__ = [
     "Body",
@@ -30,29 +29,29 @@ __all__ = [
 
 _MAX_HEAD_BYTES = 64 * 1024
 _MAX_CODINGS = 4
-# Longer ones say nothing, and would fill the caches.
+# Longer header values are not valid, and would fill the caches.
 _MAX_TYPE, _MAX_DATE = 1_000, 100
 _HTTP_DATE = re.compile(r"[A-Z][a-z]{2}, (\d\d) ([A-Z][a-z]{2}) (\d{4}) (\d\d):(\d\d):(\d\d) GMT")
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
 class Head(NamedTuple):
-    """The head of an HTTP answer. `headers` has the last value of a name, in lower case."""
+    """The head of an HTTP response. `headers`: name in lower case → the last value of that name."""
 
     status: int
     headers: dict[str, str]
     length: int
-    """Bytes of the head: where the body begins."""
+    """The length of the head in bytes: the body begins there."""
 
 
 def parse_head(block: bytes) -> Head | None:
-    """Takes the head off an HTTP answer; None where there is none to be read."""
+    """Parses the head of an HTTP response; None where it is not readable."""
     if not block.startswith(b"HTTP/"):
         return None
     end = block.find(b"\r\n\r\n", 0, _MAX_HEAD_BYTES)
     length = end + 4
     if end < 0:
-        # Old crawls have heads with plain line ends, or a head and nothing behind it.
+        # Old crawls have heads with plain line ends, or a head without a body.
         end = block.find(b"\n\n", 0, _MAX_HEAD_BYTES)
         length = end + 2
         if end < 0:
@@ -60,20 +59,20 @@ def parse_head(block: bytes) -> Head | None:
                 return None
             end = length = len(block)
     line, _, rest = block[:end].decode("latin-1").partition("\n")
-    words = line.split(None, 2)
-    if len(words) < 2 or len(words[1]) != 3 or not words[1].isascii() or not words[1].isdigit():
+    parts = line.split(None, 2)
+    if len(parts) < 2 or len(parts[1]) != 3 or not parts[1].isascii() or not parts[1].isdigit():
         return None
-    return Head(int(words[1]), parse_headers(rest), length)
+    return Head(int(parts[1]), parse_headers(rest), length)
 
 
 def parse_headers(text: str) -> dict[str, str]:
-    """Returns the headers of a text by their names in lower case; the last of a name counts."""
+    """Returns the headers of a text by name in lower case; the last value of a name counts."""
     headers: dict[str, str] = {}
     folded: dict[str, list[str]] = {}
     name = ""
     for line in text.split("\n"):
         before, colon, value = line.partition(":")
-        if line[:1] in (" ", "\t"):  # goes on with the line before
+        if line[:1] in (" ", "\t"):  # continues the line before
             if name:
                 folded.setdefault(name, [headers[name]]).append(line.strip())
         elif colon:
@@ -87,12 +86,12 @@ def parse_headers(text: str) -> dict[str, str]:
 
 
 def canonical_link(header: str) -> str:
-    """Returns the first target of a Link header that has the relation `canonical`, or nothing.
+    """Returns the first target of a Link header with the relation `canonical`; empty: none.
 
     >>> canonical_link('</a>; rel=next, <https://example.com/b>; rel="canonical"')
     'https://example.com/b'
     """
-    # Every search begins where the one before ended: no text makes this slow.
+    # Every search begins where the one before ended, so the time is linear for any text.
     start = header.find("<")
     while start >= 0:
         end = header.find(">", start)
@@ -140,7 +139,7 @@ def _media_type(value: str) -> tuple[str, str]:
 
 
 def http_time(value: str) -> int | None:
-    """Returns the seconds since 1970 of an HTTP date; None where it is none.
+    """Returns an HTTP date as seconds since 1970; None where it is not valid.
 
     >>> http_time("Sun, 06 Nov 1994 08:49:37 GMT")
     784111777
@@ -165,7 +164,7 @@ def _http_time(value: str) -> int | None:
             )
         else:
             when = parsedate_to_datetime(value)
-            # `-0000` and no zone at all come without a zone: HTTP's times are those of UTC.
+            # The parser returns no time zone for `-0000` and for a missing zone: HTTP uses UTC.
             when = when.replace(tzinfo=UTC) if when.tzinfo is None else when
         since = int(when.timestamp())
     except (ValueError, TypeError, OverflowError, IndexError):
@@ -174,20 +173,20 @@ def _http_time(value: str) -> int | None:
 
 
 def decode_body(payload: bytes, headers: dict[str, str], limit: int) -> Body:
-    """Takes chunking and content codings off a payload, up to `limit` bytes of body."""
+    """Removes chunking and content codings from a payload, up to `limit` bytes of body."""
     if "transfer-encoding" not in headers and "content-encoding" not in headers:
         return Body(payload if len(payload) <= limit else None)
     body = dechunked(payload, headers)
     codings = headers.get("content-encoding", "").lower().replace(",", " ").split()
     for coding in reversed(codings[:_MAX_CODINGS]):
-        body = take_off(coding, body, limit)
+        body = remove_coding(coding, body, limit)
         if body.content is None:
             return body
     return body if len(body.content or b"") <= limit else Body(None, body.is_cut)
 
 
 def dechunked(payload: bytes, headers: dict[str, str]) -> Body:
-    """Returns a payload without the chunks that its headers name, content codings left on."""
+    """Returns a payload without the chunking that its headers name, but with content codings."""
     if "chunked" not in headers.get("transfer-encoding", "").lower():
         return Body(payload)
     return Body(*_dechunk(payload))
@@ -201,7 +200,7 @@ def _dechunk(payload: bytes) -> tuple[bytes, bool]:
         end = payload.find(b"\n", place, place + 1024)
         size = _chunk_size(payload[place:end]) if end >= 0 else None
         if size is None:
-            # Not chunked at all, unless chunks came before.
+            # Without a chunk before it, the payload is not chunked at all.
             return (b"".join(parts), True) if parts else (payload, False)
         if size == 0:
             return b"".join(parts), False
@@ -218,7 +217,7 @@ def _dechunk(payload: bytes) -> tuple[bytes, bool]:
 
 def _chunk_size(line: bytes) -> int | None:
     digits = line.partition(b";")[0].strip()
-    if not 0 < len(digits) <= 8 or not digits.isalnum():  # int() takes signs and underscores
+    if not 0 < len(digits) <= 8 or not digits.isalnum():  # int() accepts signs and underscores
         return None
     try:
         return int(digits, 16)

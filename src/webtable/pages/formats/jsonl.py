@@ -1,9 +1,10 @@
-"""JSON lines: a page a line, as scripts and small crawlers write them.
+"""JSON lines: one page on each line, as scripts and small crawlers write them.
 
-`url` and `fetched` are needed; `fetched` and `last_modified` are ISO 8601 texts or seconds since
-1970. `html` is the body as text, `body_base64` the body as bytes. `status` is 200 unless given.
-`type` is a media type (`text/html` where there is `html`), `charset` that of the bytes; `redirect`
-is where a redirect leads. `digest` is given where the body is not. Other fields are passed over.
+`url` and `fetched` are required; `fetched` and `last_modified` are ISO 8601 texts or seconds since
+1970. `html` is the body as text, `body_base64` the body as bytes. The default of `status` is 200.
+`type` is a media type (default with `html`: `text/html`), `charset` is the charset of the bytes,
+`redirect` is the target of a redirect. `digest` is for a line without a body. Other fields are
+ignored.
 """
 
 from __future__ import annotations
@@ -25,12 +26,18 @@ from webtable.pages.captures import (
     Skipped,
     placed,
 )
-from webtable.pages.formats.responses import Recorded, Rejected, answer, parse_date, skipped
+from webtable.pages.formats.responses import (
+    Recorded,
+    Rejected,
+    parse_date,
+    response_capture,
+    skipped,
+)
 from webtable.pages.formats.streams import Stream
 
 __all__ = ["read_jsonl"]
 
-# Every character of a body may take six in JSON.
+# A character of a body needs up to six characters in JSON.
 _MAX_LINE_BYTES = 6 * MAX_BODY_BYTES + 1024 * 1024
 
 
@@ -47,23 +54,23 @@ class _Line(msgspec.Struct):
     digest: str = ""
 
 
-_CUT = "Input data was truncated"  # msgspec's words
+_CUT = "Input data was truncated"  # the message of msgspec
 _URL = re.compile(rb'"url"[ \t]*:[ \t]*"([^"\\]{1,200})')
 _DECODER = msgspec.json.Decoder(_Line)
 
 
 def read_jsonl(
-    stream: Stream, source: str, *, passes_over: bool = False
+    stream: Stream, source: str, *, skip_first: bool = False
 ) -> Iterator[Capture | Skipped]:
-    """Yields what a file of JSON lines holds; `passes_over`: the first line is only named."""
-    take = _take_none if passes_over else _taken
+    """Yields the captures of JSON lines; `skip_first`: reports the first line as `crashed`."""
+    convert = _crashed if skip_first else _convert
     while True:
         start = stream.position
         end = stream.find(b"\n", _MAX_LINE_BYTES)
         if stream.fault and end < 0:
             reason, why = stream.go_on()
             yield Skipped(reason, why, source=source, position=start, after=stream.position)
-            _drop_line(stream)  # it may begin in the middle of one
+            _drop_line(stream)  # the stream may continue in the middle of a line
             continue
         if end < 0 and len(stream.peek(_MAX_LINE_BYTES)) >= _MAX_LINE_BYTES:
             _drop_line(stream)
@@ -74,8 +81,8 @@ def read_jsonl(
         if not line:
             return
         if line.strip():
-            yield placed(take(line, source, start), stream.position)
-            take = _taken
+            yield placed(convert(line, source, start), stream.position)
+            convert = _convert
 
 
 def _drop_line(stream: Stream) -> None:
@@ -85,15 +92,15 @@ def _drop_line(stream: Stream) -> None:
     stream.skip(end + 1)
 
 
-def _taken(line: bytes, source: str, start: Position) -> Capture | Skipped:
+def _convert(line: bytes, source: str, start: Position) -> Capture | Skipped:
     recorded = Recorded("", "", b"", 0, source, start)
     try:
         try:
-            said = _DECODER.decode(line)
+            fields = _DECODER.decode(line)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as exc:
             raise Rejected(_reason(line, exc), str(exc)[:200]) from exc
-        recorded = recorded._replace(url=said.url.strip(), date=_date(said.fetched))
-        return _capture(recorded, said)
+        recorded = recorded._replace(url=fields.url.strip(), date=_date(fields.fetched))
+        return _capture(recorded, fields)
     except Rejected as rejected:
         return skipped(recorded, rejected)
     except Exception as exc:  # noqa: BLE001  one line must not end a load
@@ -101,11 +108,11 @@ def _taken(line: bytes, source: str, start: Position) -> Capture | Skipped:
 
 
 def _reason(line: bytes, exc: Exception) -> str:
-    """Returns why a line is not taken: for what it says, or because it is damaged."""
+    """Returns the skip reason of a line: wrong fields, or damaged JSON."""
     if str(exc) == _CUT and not line.endswith(b"\n"):
         return "truncated"  # the file ends within the line
     try:
-        # What a field says may be found wrong before the line was read to its end.
+        # The decoder may report a wrong field before it reaches the end of the line.
         msgspec.json.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError):
         return "garbage"
@@ -115,46 +122,46 @@ def _reason(line: bytes, exc: Exception) -> str:
     return "no-url" if is_url_missing else "bad-line"
 
 
-def _take_none(line: bytes, source: str, start: Position) -> Skipped:
+def _crashed(line: bytes, source: str, start: Position) -> Skipped:
     found = _URL.search(line)
     url = "" if found is None else found[1].decode("utf-8", "replace")
     return skipped(Recorded(url, "", b"", 0, source, start), Rejected("crashed", ENDED_PROCESS))
 
 
-def _capture(recorded: Recorded, said: _Line) -> Capture:
-    body = _body(said)
-    if not 100 <= said.status <= 999:
-        raise Rejected("bad-line", f"{said.status} is not a status of HTTP")
+def _capture(recorded: Recorded, fields: _Line) -> Capture:
+    body = _body(fields)
+    if not 100 <= fields.status <= 999:
+        raise Rejected("bad-line", f"{fields.status} is not an HTTP status")
     headers = {
-        "Content-Type": _content_type(said),
-        "Last-Modified": "" if said.last_modified is None else _http_date(said.last_modified),
-        "Location": said.redirect or "",
+        "Content-Type": _content_type(fields),
+        "Last-Modified": "" if fields.last_modified is None else _http_date(fields.last_modified),
+        "Location": fields.redirect or "",
     }
     lines = [f"{name}: {' '.join(value.split())}" for name, value in headers.items() if value]
     # Bytes of UTF-8, as servers send them.
-    head = "\r\n".join([f"HTTP/1.1 {said.status} ", *lines]).encode("utf-8", "replace")
+    head = "\r\n".join([f"HTTP/1.1 {fields.status} ", *lines]).encode("utf-8", "replace")
     block = head + b"\r\n\r\n" + (body or b"")
-    digest = said.digest if ":" in said.digest else f"sha1:{said.digest}"
-    return answer(
+    digest = fields.digest if ":" in fields.digest else f"sha1:{fields.digest}"
+    return response_capture(
         recorded._replace(block=block, length=len(block), digest=digest, is_bodiless=body is None)
     )
 
 
-def _body(said: _Line) -> bytes | None:
-    if said.html is not None:
-        return said.html.encode("utf-8", "replace")
-    if said.body_base64 is None:
+def _body(fields: _Line) -> bytes | None:
+    if fields.html is not None:
+        return fields.html.encode("utf-8", "replace")
+    if fields.body_base64 is None:
         return None
     try:
-        return base64.b64decode(said.body_base64, validate=True)
+        return base64.b64decode(fields.body_base64, validate=True)
     except (binascii.Error, ValueError) as exc:
         raise Rejected("bad-line", "body_base64 is not base64") from exc
 
 
-def _content_type(said: _Line) -> str:
-    if said.html is not None:
-        return f"{said.type or 'text/html'}; charset=utf-8"
-    return f"{said.type}; charset={said.charset}" if said.charset else said.type
+def _content_type(fields: _Line) -> str:
+    if fields.html is not None:
+        return f"{fields.type or 'text/html'}; charset=utf-8"
+    return f"{fields.type}; charset={fields.charset}" if fields.charset else fields.type
 
 
 def _date(value: str | float) -> str:
@@ -167,7 +174,7 @@ def _date(value: str | float) -> str:
 
 
 def _http_date(value: str | float) -> str:
-    """Returns a time as HTTP writes it; as it is where it is none of ours, but may be HTTP's."""
+    """Returns a time as HTTP date; unchanged where it is not ISO 8601, but may be an HTTP date."""
     try:
         seconds = parse_date(_date(value))
     except Rejected:

@@ -1,9 +1,9 @@
-"""Digests that records name, checked against what the records hold.
+"""Checks the digests in the headers of records against the payloads of the records.
 
-`WARC-Payload-Digest` is a claim. By the standard it is made of the payload without chunking, with
-its content codings; tools also make it of the payload with chunking, or without any coding. A
-claim is right where one of these has it. One that is not must not name a body: two bodies with
-one wrong claim would be taken for the same.
+`WARC-Payload-Digest` is a claim. By the standard it is the digest of the payload without chunking,
+but with content codings. Some tools compute it of the payload with chunking, or without any coding.
+A claim is right where it matches one of these forms. A wrong claim must not identify a body: two
+different bodies with the same wrong claim would count as equal.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ __all__ = ["Checked", "body_digest", "checked", "is_digest_of", "named_digest"]
 _SHA1 = re.compile(r"[A-Z2-7]{32}")
 _SHA1_HEX = re.compile(r"[0-9a-fA-F]{40}")
 _OTHER = re.compile(r"[a-z0-9-]{2,20}:[A-Za-z0-9+/=_-]{8,200}")
-_KNOWN = {"md5": 16, "sha1": 20, "sha224": 28, "sha256": 32, "sha384": 48, "sha512": 64}
-"""Those that can be checked, and how many bytes they have."""
-# Two bodies with the same MD5 are made in seconds: it can be right, and still name two of them.
+_ALGORITHMS = {"md5": 16, "sha1": 20, "sha224": 28, "sha256": 32, "sha384": 48, "sha512": 64}
+"""The algorithms that can be checked, and the length of their digests in bytes."""
+# Anyone can make two bodies with the same MD5, so a right MD5 does not identify a body.
 _FORGEABLE = frozenset({"md5"})
 
 
 class Checked(NamedTuple):
-    """What a capture is known by: its digest, and whether the one that it names is wrong."""
+    """The digest that identifies a capture, and whether the claim of its record is wrong."""
 
     digest: str
     is_wrong: bool = False
 
 
 def named_digest(text: str) -> str:
-    """Returns a digest as WARC files have it, `sha1:` and base32; empty where it is none."""
+    """Returns a digest in the form of WARC files, `sha1:` and base32; empty if it is not valid."""
     name, _, value = text.strip().partition(":")
     name = name.lower()
     if name != "sha1":
@@ -48,17 +48,17 @@ def named_digest(text: str) -> str:
 
 
 def checked(claim: str, payload: bytes, other_forms: Iterable[bytes] = ()) -> Checked:
-    """Returns what a payload is known by, given the digest that its record names, or none.
+    """Returns the digest that identifies a payload: the claim of its record where that is right.
 
-    That is the named one where it is right, else the SHA-1 of the payload. A digest of an algorithm
-    that is not known here is neither right nor wrong.
+    Otherwise, and without a claim, it is the SHA-1 of the payload. A claim with an algorithm that
+    is not in `_ALGORITHMS` is neither right nor wrong.
 
     Args:
         claim: as `named_digest` returns it.
-        other_forms: the payload with fewer codings. They are only made where they are needed.
+        other_forms: the payload with fewer codings. They are only computed where they are needed.
     """
-    # What nearly every record has: compared as a number, since to write base32 takes longer than
-    # to make the digest.
+    # Nearly every record has a SHA-1. It is compared as a number: to encode base32 takes longer
+    # than to compute the digest.
     if claim.startswith("sha1:"):
         sha1 = hashlib.sha1(payload, usedforsecurity=False).digest()
         if int(claim[5:].translate(_BASE32), 32) == int.from_bytes(sha1, "big"):
@@ -68,7 +68,7 @@ def checked(claim: str, payload: bytes, other_forms: Iterable[bytes] = ()) -> Ch
         return Checked(own)
     name, _, value = claim.partition(":")
     algorithm = name.replace("-", "")
-    wanted = _raw(value, _KNOWN.get(algorithm, 0))
+    wanted = _raw(value, _ALGORITHMS.get(algorithm, 0))
     if not wanted:
         return Checked(own)
     for form in (payload, *other_forms):
@@ -78,17 +78,17 @@ def checked(claim: str, payload: bytes, other_forms: Iterable[bytes] = ()) -> Ch
 
 
 def is_digest_of(digest: str, body: bytes) -> bool:
-    """Whether a body has a digest, of whichever algorithm."""
+    """Whether `digest` is the digest of a body, in any of the algorithms."""
     return checked(named_digest(digest), body) == (digest, False)
 
 
 def body_digest(body: bytes) -> str:
-    """Returns the SHA-256 of a body, for one that its payload's digest does not tell apart."""
+    """Returns the SHA-256 of a body, for bodies that share the digest of their payload."""
     return f"sha256:{hashlib.sha256(body).hexdigest()}"
 
 
 def _raw(value: str, size: int) -> bytes:
-    """Returns the bytes of a digest in hexadecimal, base32 or base64; empty where it is none."""
+    """Returns the bytes of a digest in hexadecimal, base32 or base64; empty if it is not valid."""
     try:
         if not size:
             return b""

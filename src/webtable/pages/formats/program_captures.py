@@ -1,4 +1,4 @@
-"""Captures that a program made itself, such as by its own crawler; see `WebTable.put`."""
+"""Makes captures of the pages that a program fetched itself; see `WebTable.put`."""
 
 from __future__ import annotations
 
@@ -7,27 +7,27 @@ from collections.abc import Iterable, Mapping
 
 from webtable.errors import InvalidRequest, InvalidUrl
 from webtable.pages.captures import START, Capture
-from webtable.pages.formats.responses import Recorded, Rejected, answer
+from webtable.pages.formats.responses import Recorded, Rejected, response_capture
 from webtable.pages.storing.cells import encode_time
 
 __all__ = ["Headers", "capture_of_program"]
 
 Headers = Mapping[str, str] | Iterable[tuple[str, str]]
-"""HTTP headers by name, or as pairs where a name may come more than once."""
+"""HTTP headers by name, or as pairs where a name may occur more than once."""
 
 
 def capture_of_program(
     url: str, body: bytes | str, status: int, headers: Headers, fetched: int | None
 ) -> Capture:
-    """Returns a capture as a reader of crawl files would.
+    """Returns the capture that a reader of crawl files would make of the same response.
 
     Args:
         body: text is UTF-8, and HTML unless the headers have another type.
-        fetched: in seconds since 1970; None: now.
+        fetched: seconds since 1970; None: now.
 
     Raises:
-        InvalidUrl: the URL is not one of a page.
-        InvalidRequest: status, headers or time are not those of a capture.
+        InvalidUrl: the URL is not valid for a page.
+        InvalidRequest: the status, the headers or the time are not valid.
     """
     pairs = list(headers.items() if isinstance(headers, Mapping) else headers)
     for name, value in pairs:
@@ -42,7 +42,7 @@ def capture_of_program(
             pairs.append(("Content-Type", "text/html; charset=utf-8"))
     if not 100 <= status <= 999:
         raise InvalidRequest(
-            f"{status} is not a status of HTTP", hint="use the status that the server sent"
+            f"{status} is not an HTTP status", hint="use the status that the server sent"
         )
     lines = [f"{name}: {value}" for name, value in pairs]
     if any("\n" in line or "\r" in line for line in lines):
@@ -53,7 +53,7 @@ def capture_of_program(
     block = head + b"\r\n\r\n" + body
     date = encode_time(int(time.time()) if fetched is None else fetched)
     try:
-        return answer(Recorded(url, date, block, len(block), "", START))
+        return response_capture(Recorded(url, date, block, len(block), "", START))
     except Rejected as rejected:
         if rejected.reason in ("bad-url", "no-url"):
             raise InvalidUrl(rejected.why, hint="use https://HOST/PATH") from rejected

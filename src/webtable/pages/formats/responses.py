@@ -1,6 +1,7 @@
-"""Captures made of what a record says: URL, date, and an HTTP answer or a bare payload.
+"""Makes captures of records: of a URL, a date, and an HTTP response or a bare payload.
 
-All readers end here, so that a URL, a date or a body means the same whatever file it came in.
+All readers call these functions, so the rules for URLs, dates and bodies are the same for every
+kind of file.
 """
 
 from __future__ import annotations
@@ -43,18 +44,18 @@ __all__ = [
     "NEWEST_AHEAD_SECONDS",
     "Recorded",
     "Rejected",
-    "answer",
     "parse_date",
-    "resource",
+    "resource_capture",
+    "response_capture",
     "skipped",
 ]
 
 MAX_BLOCK_BYTES = MAX_BODY_BYTES + 1024 * 1024
-"""A longer record is not read whole: its body would be too large, whatever its codings are."""
+"""A longer record is not read completely: its body is too large, whatever its codings are."""
 HEAD_BYTES = 64 * 1024
-"""What is read of such a record, for the HTTP head."""
+"""How much of such a record is read, for the HTTP head."""
 NEWEST_AHEAD_SECONDS = 86_400
-"""How far ahead of now a capture may be dated: clocks and zones are wrong by so much."""
+"""How far in the future the date of a capture may be: clocks and time zones can be so wrong."""
 
 _OLDEST = int(datetime(1989, 1, 1, tzinfo=UTC).timestamp())
 _SHOWN_URL = 200
@@ -63,7 +64,7 @@ _FRACTION = re.compile(r"\.\d+")
 
 
 class Rejected(Exception):
-    """A record that cannot be taken; `reason` is one of `REASONS`."""
+    """A record of which no capture can be made; `reason` is one of `REASONS`."""
 
     def __init__(self, reason: str, why: str) -> None:
         super().__init__(why)
@@ -72,29 +73,29 @@ class Rejected(Exception):
 
 
 class Recorded(NamedTuple):
-    """A record as a reader found it, before anything of it was checked."""
+    """A record as a reader found it; its values are not checked yet."""
 
     url: str
     date: str
     block: bytes
-    """All of it, or the first `HEAD_BYTES` of one that is longer than `MAX_BLOCK_BYTES`."""
+    """The whole block, or its first `HEAD_BYTES` where it is longer than `MAX_BLOCK_BYTES`."""
     length: int
     source: str
     position: Position
     digest: str = ""
     record_id: str = ""
     content_type: str = ""
-    """Of a bare payload."""
+    """The media type of a bare payload."""
     more: Callable[[int], bytes] | None = None
-    """Reads on in a block that is longer."""
+    """Reads the next bytes of a block that is longer than `block`."""
     is_truncated: bool = False
-    """Whether the crawler says that it cut the payload."""
+    """Whether the record states that the crawler cut the payload."""
     is_bodiless: bool = False
-    """Whether only the head of the answer is there; then the digest cannot be checked."""
+    """Whether the record has the head of the response only; then its digest cannot be checked."""
 
 
 def skipped(recorded: Recorded, rejected: Rejected, after: Position = START) -> Skipped:
-    """Returns what is said of a record that cannot be taken."""
+    """Returns the entry that reports a rejected record."""
     return Skipped(
         rejected.reason,
         rejected.why,
@@ -106,11 +107,11 @@ def skipped(recorded: Recorded, rejected: Rejected, after: Position = START) -> 
     )
 
 
-def answer(recorded: Recorded, kind: Kind = "response", **fields: Any) -> Capture:
-    """Returns the capture of a record that holds an HTTP answer.
+def response_capture(recorded: Recorded, kind: Kind = "response", **fields: Any) -> Capture:
+    """Returns the capture of a record that contains an HTTP response.
 
     Raises:
-        Rejected: its URL, its date or its answer cannot be taken.
+        Rejected: the URL, the date or the response is not valid.
     """
     url, fetched = _page(recorded)
     head = parse_head(recorded.block)
@@ -125,7 +126,7 @@ def answer(recorded: Recorded, kind: Kind = "response", **fields: Any) -> Captur
     return Capture(
         url,
         fetched,
-        # `304 Not Modified` says that the page is as it was, not how it was.
+        # `304 Not Modified` means unchanged; the page has the status of the earlier capture.
         0 if kind == "revisit" and head.status == 304 else head.status,
         digest,
         kind,
@@ -147,11 +148,11 @@ def answer(recorded: Recorded, kind: Kind = "response", **fields: Any) -> Captur
     )
 
 
-def resource(recorded: Recorded) -> Capture:
-    """Returns the capture of a record that holds a bare payload.
+def resource_capture(recorded: Recorded) -> Capture:
+    """Returns the capture of a record that contains a bare payload.
 
     Raises:
-        Rejected: its URL or its date cannot be taken.
+        Rejected: the URL or the date is not valid.
     """
     url, fetched = _page(recorded)
     body, size, digest, notes, body_digest = _payload(recorded, Head(200, {}, 0), "resource")
@@ -178,7 +179,7 @@ def resource(recorded: Recorded) -> Capture:
 def _page(recorded: Recorded) -> tuple[str, int]:
     """Returns the canonical URL and the time of a record."""
     if not recorded.url:
-        raise Rejected("no-url", "the record names no URL")
+        raise Rejected("no-url", "the record has no URL")
     try:
         url = canonical(recorded.url)
     except InvalidUrl as exc:
@@ -193,17 +194,17 @@ def _fetched(date: str) -> int:
         raise Rejected("bad-date", f"{date[:40]!r} is not the date of a capture")
     if fetched < _OLDEST:
         raise Rejected("bad-date", f"{date[:40]!r} is before there was a web")
-    # Not cached: an exception is not kept, and a time that passed stays in the past.
+    # The cache keeps no exceptions, so a rejected date of the future is checked again later.
     if fetched > time.time() + NEWEST_AHEAD_SECONDS:
         raise Rejected("future", f"{date[:40]!r} is more than a day in the future")
     return fetched
 
 
 def parse_date(text: str) -> int | None:
-    """Returns the seconds since 1970 of a date of ISO 8601 or of 14 digits; None if it is none.
+    """Returns a date in ISO 8601 or in 14 digits as seconds since 1970; None if not valid.
 
-    Fractions of a second are dropped. A date without a zone is one of UTC; WARC allows dates
-    without a day or a month, which then begins.
+    Fractions of a second are dropped. A date without a time zone is in UTC. WARC allows dates
+    without a day or a month: such a date means the first second of the month or year.
 
     >>> parse_date("2026-09-01T00:00:00Z"), parse_date("20260901000000"), parse_date("2026-09")
     (1788220800, 1788220800, 1788220800)
@@ -226,7 +227,7 @@ def parse_date(text: str) -> int | None:
 
 
 class _Payload(NamedTuple):
-    """The body without codings, its size, what it is known by, notes, and its own digest."""
+    """The body without codings, its size, the capture's digest, notes, the body's own digest."""
 
     body: bytes | None
     size: int
@@ -257,14 +258,14 @@ def _payload(recorded: Recorded, head: Head, kind: Kind) -> _Payload:
     if body.is_cut:
         notes = (*notes, "body-cut")
     digest, is_wrong = checked(claim, payload, _other_forms(payload, headers, content))
-    # Of what is not whole the digest may be right, and cannot be checked.
+    # The digest of an incomplete payload may be right; it cannot be checked.
     if is_wrong and content is not None and not notes:
         notes = ("wrong-digest",)
     return _Payload(content, size, digest, notes, _own_digest(content, payload, digest))
 
 
 def _own_digest(content: bytes | None, payload: bytes, digest: str) -> str:
-    """Returns the digest of a body: the one that it is known by, where that is made of it."""
+    """Returns the digest of a body: `digest` itself where it was computed from the body."""
     if content is None or content == payload:
         return digest
     is_own = not digest.startswith("sha1:") and is_digest_of(digest, content)
@@ -281,7 +282,7 @@ def _other_forms(payload: bytes, headers: dict[str, str], content: bytes | None)
 
 
 def _long_digest(recorded: Recorded, head: Head) -> str:
-    """Returns the digest of a payload that is too long to be held, as it was recorded."""
+    """Returns the digest of the recorded payload, which is too long for the memory."""
     sha1 = hashlib.sha1(recorded.block[head.length :], usedforsecurity=False)
     while recorded.more is not None and (more := recorded.more(1024 * 1024)):
         sha1.update(more)
@@ -290,7 +291,7 @@ def _long_digest(recorded: Recorded, head: Head) -> str:
 
 def _target(location: str, url: str) -> str:
     try:
-        # Bytes that are no ASCII are those of UTF-8, as browsers take them.
+        # Bytes outside ASCII are UTF-8, as in browsers.
         return resolve_url(location.encode("latin-1").decode("utf-8", "replace"), url)
     except (InvalidUrl, UnicodeError):
         return ""

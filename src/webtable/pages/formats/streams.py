@@ -1,12 +1,12 @@
-"""A file of a crawl as one stream of bytes, packed or not, with places to come back to.
+"""A crawl file as one stream of unpacked bytes, with positions from which a load can resume.
 
-Plain, gzip and zstd are told apart by their first bytes. A packed file is a row of members (gzip)
-or frames (zstd), often one for each record, and the stream remembers where each begins: a
-`Position` is a member and the bytes unpacked from there. The stream only reads forward, so that
-it works on a pipe; memory is bounded whatever the file holds.
+The first bytes of the file decide between plain, gzip and zstd. A packed file is a sequence of
+members (gzip) or frames (zstd), often one for each record. The stream remembers where each begins:
+a `Position` is a member and the number of bytes unpacked from it. The stream only reads forward, so
+it works on a pipe. Its memory is bounded, whatever the file contains.
 
-Where a member is damaged or cut off the stream ends, `fault` says why, and `go_on` goes on at
-the next member that can be read.
+At a damaged or incomplete member the stream ends, and `fault` contains the reason. `go_on`
+continues at the next readable member.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["Stream"]
 _GZIP_MAGIC = b"\x1f\x8b"
 _RAW_BYTES = 64 * 1024
 _PIECE_BYTES = 2 * 1024
-"""What a member is fed first. It gives back a copy of what lies behind it, so little is better."""
+"""The first input of a member. A member copies the bytes behind its end, so few are better."""
 _MAX_KEPT_BYTES = 4 * 1024 * 1024
 _MAX_OUT = 1024 * 1024
 _TRIED_BYTES = 512
@@ -36,21 +36,21 @@ _MEMBERS = {
 
 
 class Member(Protocol):
-    """What unpacks one member."""
+    """A decompressor of one member."""
 
     @property
     def eof(self) -> bool:
-        """Whether the end of the member was seen."""
+        """Whether the end of the member was reached."""
 
     @property
     def unused_data(self) -> bytes:
-        """What lies behind the member."""
+        """The input bytes behind the end of the member."""
 
     def decompress(self, data: bytes, max_length: int) -> bytes:
-        """Returns some of what is unpacked, at most `max_length` bytes of it."""
+        """Returns the next unpacked bytes, at most `max_length`."""
 
     def has_more(self) -> bool:
-        """Whether there is more to come without more data."""
+        """Whether unpacked bytes remain that need no more input."""
 
 
 class _GzipMember:
@@ -75,8 +75,8 @@ class _GzipMember:
 class Stream:
     """The unpacked bytes of a file from a position on.
 
-    `packing` is `plain`, `gzip` or `zstd`, by the bytes at the position unless it is given.
-    `fault` is empty, or says why the stream ended before the file did.
+    `packing` is `plain`, `gzip` or `zstd`; where the caller passes none, the bytes at the position
+    decide. `fault` is empty, or the reason why the stream ended before the file did.
     """
 
     def __init__(self, file: BinaryIO, start: Position = START, packing: str = "") -> None:
@@ -86,16 +86,16 @@ class Stream:
         if start.offset:
             self._dictionary = read_dictionary(file) if self.is_seekable else b""
         _skip_to(file, start.offset, is_seekable=self.is_seekable)
-        self._raw_place = start.offset  # of the file, behind `_raw`
+        self._raw_place = start.offset  # the offset in the file behind `_raw`
         self._raw = b""
-        self._at = 0  # up to where `_raw` is used up
-        self._member_at = 0  # where the member begins in it, or goes on
+        self._at = 0  # the first byte of `_raw` that is not consumed
+        self._member_at = 0  # where the member begins in `_raw`, or continues
         self._piece = _PIECE_BYTES
         self._buffer = bytearray()
-        self._place = 0  # unpacked bytes before the buffer
+        self._place = 0  # how many unpacked bytes precede the buffer
         self._starts: deque[tuple[int, int]] = deque()  # unpacked place, offset of the file
         self._member: Member | None = None
-        self._kept = bytearray()  # of this member, before `_raw`: to look for the next one in
+        self._kept = bytearray()  # bytes of this member before `_raw`; a recovery searches them
         self._kept_place = start.offset
         self.fault = ""
         self.packing = packing
@@ -120,17 +120,17 @@ class Stream:
         return Position(offset, self._place - begin)
 
     def peek(self, size: int, after: int = 0) -> bytes:
-        """Returns the next bytes, or those after some, fewer at the end, and leaves them there."""
+        """Returns `size` bytes from `after` on without consuming them; fewer at the end."""
         self._fill(after + size)
         return bytes(self._buffer[after : after + size])
 
     def fill(self, size: int) -> int:
-        """Holds so many of the next bytes in memory; returns how many it holds."""
+        """Reads the next `size` bytes into memory; returns how many bytes are in memory."""
         self._fill(size)
         return len(self._buffer)
 
     def find(self, needle: bytes, limit: int) -> int:
-        """Returns how far away the next `needle` is; -1 if it is not within `limit` bytes."""
+        """Returns the distance to the next `needle`; -1 if it is not within `limit` bytes."""
         size = min(_RAW_BYTES, limit)
         done = 0
         while True:
@@ -142,25 +142,25 @@ class Stream:
             size = min(size * 4, limit)
 
     def read(self, size: int) -> bytes:
-        """Returns and takes the next bytes, fewer at the end. They are all held in memory."""
+        """Returns and consumes the next bytes, fewer at the end. All of them are in memory."""
         self._fill(size)
-        taken = bytes(self._buffer[:size])
+        data = bytes(self._buffer[:size])
         del self._buffer[:size]
-        self._place += len(taken)
-        return taken
+        self._place += len(data)
+        return data
 
     def skip(self, size: int) -> int:
-        """Takes the next bytes without holding them; returns how many there were."""
+        """Consumes the next bytes piece by piece; returns how many there were."""
         left = size
         while left:
-            taken = len(self.read(min(left, _MAX_OUT)))
-            if not taken:
+            skipped = len(self.read(min(left, _MAX_OUT)))
+            if not skipped:
                 break
-            left -= taken
+            left -= skipped
         return size - left
 
     def go_on(self) -> tuple[str, str]:
-        """Goes on behind a fault, if that can be done; returns the reason and what was wrong."""
+        """Continues behind a fault, if possible; returns the skip reason and the fault."""
         fault = self.fault
         is_cut = fault == _CUT
         if self._recover():
@@ -168,7 +168,7 @@ class Stream:
         return "truncated" if is_cut else "damaged", fault
 
     def _recover(self) -> bool:
-        """Goes on at the next member that can be read; False where there is none."""
+        """Continues at the next readable member; False where the file has none."""
         self.fault = ""
         self._place += len(self._buffer)
         self._buffer.clear()
@@ -176,10 +176,10 @@ class Stream:
         pattern = _MEMBERS.get(self.packing)
         if pattern is None:
             return False
-        # Without a copy where nothing was kept: in a file of nothing but members that fail, each
-        # would copy all that is read ahead.
+        # No copy where `_kept` is empty: in a file in which every member fails, each member
+        # would copy all bytes that were read ahead.
         data, begin = self._raw, self._raw_place - len(self._raw)
-        place = self._member_at + 1  # behind the first byte of the member that failed
+        place = self._member_at + 1  # behind the first byte of the failed member
         if self._kept:
             data, begin, place = bytes(self._kept) + data[place - 1 :], self._kept_place, 1
         self._raw, self._at = b"", 0
@@ -223,14 +223,14 @@ class Stream:
                 self._fail()
 
     def _fail(self) -> None:
-        self.fault = "bytes that are no compressed member"
+        self.fault = "these bytes are not a compressed member"
 
     def _offset(self) -> int:
-        """Returns how far the file is used up."""
+        """Returns the offset of the first byte of the file that is not consumed."""
         return self._raw_place - len(self._raw) + self._at
 
     def _read_raw(self) -> bool:
-        """Reads on in the file; keeps what was used of the member for a fault."""
+        """Reads the next bytes of the file; keeps the member's bytes for a recovery."""
         more = self._file.read(_RAW_BYTES)
         if not more:
             return False
@@ -252,7 +252,7 @@ class Stream:
                 return
 
     def _unpack(self, size: int) -> bool:
-        """Adds some of the next bytes to the buffer; False at the end of the file."""
+        """Adds unpacked bytes to the buffer; False at the end of the file."""
         member = self._member
         if member is None:
             if not self._next_member():
@@ -283,7 +283,7 @@ class Stream:
         while len(self._raw) - self._at < 4 and self._read_raw():
             pass
         unpacked = self._place + len(self._buffer)
-        if self._starts[-1][0] == unpacked:  # empty members are many where they are meant to harm
+        if self._starts[-1][0] == unpacked:  # a hostile file may have very many empty members
             self._starts.pop()
         self._starts.append((unpacked, self._offset()))
         self._begin_member()
@@ -322,7 +322,7 @@ def _skip_to(file: BinaryIO, offset: int, *, is_seekable: bool) -> None:
         file.seek(offset)
         return
     while offset:
-        taken = len(file.read(min(offset, _RAW_BYTES)))
-        if not taken:
+        skipped = len(file.read(min(offset, _RAW_BYTES)))
+        if not skipped:
             return
-        offset -= taken
+        offset -= skipped

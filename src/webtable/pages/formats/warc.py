@@ -1,12 +1,12 @@
-"""WARC files read fast, by FastWARC, which is imported here only.
+"""The fast reader of WARC files. It uses FastWARC, which only this module imports.
 
-FastWARC takes a file as it is: it says nothing about a body that is cut off, a length that is
-wrong and leads into the next record, or a member with several records, whose places it gives
-wrong. So it is believed only where all is as it should be: every record has a type and a
-length, its block has that length, and each begins where a member does, behind the one before. A
-record is given out when the second one behind it was found in its place. At the first doubt, and
-for the last records of a file, the careful reader (`webtable.pages.formats.warc_tolerant`) takes
-over, from the first record not given out.
+FastWARC does not check a file: it reports no incomplete body, no wrong length that ends inside the
+next record, and wrong positions for a member with several records. So its result is used only where
+these checks pass: every record has a type and a length, its block has that length, and each record
+begins where a member begins, behind the record before. A record is yielded after the second record
+behind it was found at its place. When a check fails, and for the last records of a file, the
+tolerant reader (`webtable.pages.formats.warc_tolerant`) continues from the first record that was
+not yielded.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from fastwarc.warc import WarcRecord as FastRecord
 from webtable.pages.captures import Capture, Position, Skipped, placed
 from webtable.pages.formats.responses import HEAD_BYTES, MAX_BLOCK_BYTES
 from webtable.pages.formats.streams import Stream
-from webtable.pages.formats.warc_records import WarcRecord, is_read, take
+from webtable.pages.formats.warc_records import WarcRecord, capture_of_record, is_read
 from webtable.pages.formats.warc_tolerant import read_warc_carefully
 
 __all__ = ["read_warc"]
@@ -38,29 +38,29 @@ _CHECKED_RECORDS = 16
 
 
 class _Doubt(Exception):
-    """Something is not as it should be."""
+    """A check of the file failed."""
 
 
 def read_warc(path: Path, source: str, start: Position) -> Iterator[Capture | Skipped]:
-    """Yields what a WARC file holds, plain or packed by gzip, from a position on."""
-    held: deque[Capture | Skipped] = deque()
+    """Yields the captures of a WARC file, plain or packed with gzip, from a position on."""
+    pending: deque[Capture | Skipped] = deque()
     try:
         with path.open("rb") as file:
             for item in _fast_items(file, source, start):
-                if held:
-                    if item.position <= held[-1].position:
+                if pending:
+                    if item.position <= pending[-1].position:
                         raise _Doubt
-                    placed(held[-1], item.position)
-                held.append(item)
-                if len(held) > _AHEAD:
-                    start = held[0].after
-                    yield held.popleft()
-    # FastWARC has no errors of its own for damaged files, and says with ValueError that text is
-    # not text. That a file ends too early it does not say at all: so the last records are read
-    # with care in any case.
+                    placed(pending[-1], item.position)
+                pending.append(item)
+                if len(pending) > _AHEAD:
+                    start = pending[0].after
+                    yield pending.popleft()
+    # FastWARC has no errors of its own for damaged files; it raises ValueError for undecodable
+    # text. It does not report that a file ends too early: so the tolerant reader always reads the
+    # last records.
     except (_Doubt, OSError, ValueError):
         pass
-    yield from _careful_items(path, source, start)
+    yield from _tolerant_items(path, source, start)
 
 
 def _fast_items(file: BinaryIO, source: str, start: Position) -> Iterator[Capture | Skipped]:
@@ -71,7 +71,7 @@ def _fast_items(file: BinaryIO, source: str, start: Position) -> Iterator[Captur
     file.seek(start.offset)
     for number, record in enumerate(ArchiveIterator(file, parse_http=False)):
         offset = record.stream_pos
-        # How a file is packed shows at its beginning, and the check costs some time.
+        # The first records show how a file is packed, and the check costs some time.
         if number < _CHECKED_RECORDS:
             raw = os.pread(descriptor, _TRIED_BYTES, offset)
             if not _begins_record(raw, is_packed=is_packed):
@@ -95,13 +95,13 @@ def _item(record: FastRecord, source: str, position: Position) -> Capture | Skip
     if "warc-type" not in headers or headers.get("content-length") != str(length):
         raise _Doubt
     if not is_read(headers):
-        return take(WarcRecord(headers, b"", length, source, position))
+        return capture_of_record(WarcRecord(headers, b"", length, source, position))
     if length > MAX_BLOCK_BYTES:
         return _long_item(record, headers, source, position)
     block = record.reader.read(length)
     if len(block) < length:
         raise _Doubt
-    return take(WarcRecord(headers, block, length, source, position))
+    return capture_of_record(WarcRecord(headers, block, length, source, position))
 
 
 def _long_item(
@@ -118,7 +118,7 @@ def _long_item(
         left -= len(data)
         return data
 
-    item = take(WarcRecord(headers, block, length, source, position, more))
+    item = capture_of_record(WarcRecord(headers, block, length, source, position, more))
     while more(HEAD_BYTES):
         pass
     if left:
@@ -126,7 +126,7 @@ def _long_item(
     return item
 
 
-def _careful_items(path: Path, source: str, start: Position) -> Iterator[Capture | Skipped]:
+def _tolerant_items(path: Path, source: str, start: Position) -> Iterator[Capture | Skipped]:
     with path.open("rb") as file:
         packing = Stream(file).packing
 

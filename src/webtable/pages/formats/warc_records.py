@@ -1,4 +1,4 @@
-"""Records of WARC files made into captures, whichever reader found them."""
+"""Makes captures of the records of WARC files, for both readers."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from webtable.pages.captures import ENDED_PROCESS, Capture, Position, Skipped
 from webtable.pages.formats.responses import (
     Recorded,
     Rejected,
-    answer,
     parse_date,
-    resource,
+    resource_capture,
+    response_capture,
     skipped,
 )
 from webtable.pages.formats.wat import capture_of_wat
 
-__all__ = ["WarcRecord", "is_read", "take", "take_none"]
+__all__ = ["WarcRecord", "capture_of_record", "crashed_record", "is_read"]
 
 _CAPTURES = frozenset({"response", "resource", "revisit"})
 
@@ -33,25 +33,25 @@ class WarcRecord(NamedTuple):
 
 
 def is_read(headers: Mapping[str, str]) -> bool:
-    """Whether the block of a record is needed: it is a capture, or what a WAT file says of one."""
+    """Whether the block of a record is needed: it is a capture, or WAT data of a capture."""
     kind = headers.get("warc-type")
     return kind in _CAPTURES or (
         kind == "metadata" and headers.get("content-type", "").startswith("application/json")
     )
 
 
-def take(record: WarcRecord) -> Capture | Skipped:
-    """Returns the capture of a record, or why there is none. `after` is not filled in."""
+def capture_of_record(record: WarcRecord) -> Capture | Skipped:
+    """Returns the capture of a record, or the reason why it has none. `after` is not set yet."""
     headers = record.headers
     kind = headers.get("warc-type", "")
     recorded = _recorded(record)
     try:
         if kind == "response":
-            return answer(recorded)
+            return response_capture(recorded)
         if kind == "revisit":
             return _revisit(recorded, headers)
         if kind == "resource":
-            return resource(recorded)
+            return resource_capture(recorded)
         if is_read(headers):
             return capture_of_wat(recorded)
         raise Rejected("other-type", f"a record of type {kind[:40]!r}")
@@ -61,8 +61,8 @@ def take(record: WarcRecord) -> Capture | Skipped:
         return skipped(recorded, Rejected("crashed", f"reading it failed: {exc!r:.200}"))
 
 
-def take_none(record: WarcRecord) -> Skipped:
-    """Names a record that ended the process that looked into it."""
+def crashed_record(record: WarcRecord) -> Skipped:
+    """Reports a record as `crashed`: the process that parsed it died."""
     return skipped(_recorded(record), Rejected("crashed", ENDED_PROCESS))
 
 
@@ -70,7 +70,7 @@ def _recorded(record: WarcRecord) -> Recorded:
     get = record.headers.get
     url = get("warc-target-uri", "")
     return Recorded(
-        # Some writers put brackets around it, as the first standard had them.
+        # Some writers put the URL into angle brackets, as the first standard did.
         url[1:-1] if url.startswith("<") and url.endswith(">") else url,
         get("warc-date", ""),
         record.block,
@@ -87,7 +87,7 @@ def _recorded(record: WarcRecord) -> Recorded:
 
 def _revisit(recorded: Recorded, headers: Mapping[str, str]) -> Capture:
     date = headers.get("warc-refers-to-date")
-    return answer(
+    return response_capture(
         recorded,
         "revisit",
         refers_to=headers.get("warc-refers-to", ""),

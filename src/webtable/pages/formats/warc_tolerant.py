@@ -1,7 +1,7 @@
-"""WARC files read with care: wrong lengths, damage and garbage cost what they touch, no more.
+"""The tolerant reader of WARC files: wrong lengths, damage and garbage lose only what they affect.
 
-It reads any WARC file, from a pipe too, and takes nearly twice the time of the fast reader
-(`webtable.pages.formats.warc`), which leaves everything that is not quite right to this one.
+It reads any WARC file, also from a pipe, and needs nearly twice the time of the fast reader
+(`webtable.pages.formats.warc`). The fast reader leaves every doubtful file to this one.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from webtable.pages.captures import Capture, Position, Skipped, placed
 from webtable.pages.formats.http import parse_headers
 from webtable.pages.formats.responses import HEAD_BYTES, MAX_BLOCK_BYTES
 from webtable.pages.formats.streams import Stream
-from webtable.pages.formats.warc_records import WarcRecord, take, take_none
+from webtable.pages.formats.warc_records import WarcRecord, capture_of_record, crashed_record
 
 __all__ = ["read_warc_carefully"]
 
@@ -28,29 +28,32 @@ _LENGTH = re.compile(r"\d{1,15}")
 _BEGIN_IN_HEADER = re.compile(rb"\nWARC/[01]\.\d{1,2}(?=\r?\n)")
 
 Reopen = Callable[[Position], Stream]
-Take = Callable[[WarcRecord], Capture | Skipped]
+Convert = Callable[[WarcRecord], Capture | Skipped]
 
 
 def read_warc_carefully(
-    stream: Stream, source: str, reopen: Reopen | None = None, *, passes_over: bool = False
+    stream: Stream, source: str, reopen: Reopen | None = None, *, skip_first: bool = False
 ) -> Iterator[Capture | Skipped]:
-    """Yields what a stream holds. `reopen` gives it again from a position, if that can be done.
+    """Yields the captures of a stream.
 
-    Without it (a pipe), a length that is wrong and large costs the records that it reaches over.
-    `passes_over`: the first record is not looked into, only named.
+    Args:
+        reopen: returns the stream from a position on. Without it (a pipe), a wrong and large
+            length loses the records that it covers.
+        skip_first: do not parse the first record; report it as `crashed`.
     """
-    return _Reading(stream, source, reopen, take_none if passes_over else take).items()
+    convert_first = crashed_record if skip_first else capture_of_record
+    return _Reading(stream, source, reopen, convert_first).items()
 
 
 class _Reading:
     def __init__(
-        self, stream: Stream, source: str, reopen: Reopen | None, take_first: Take
+        self, stream: Stream, source: str, reopen: Reopen | None, convert_first: Convert
     ) -> None:
         self._stream = stream
         self._source = source
         self._reopen = reopen
         self._wrong_long = 0
-        self._take = take_first
+        self._convert = convert_first
 
     def items(self) -> Iterator[Capture | Skipped]:
         while True:
@@ -63,10 +66,10 @@ class _Reading:
                 yield self._skipped(*stream.go_on(), start)
             elif stream.peek(1):
                 dropped = self._drop_until_record()
-                yield self._skipped("garbage", f"{dropped:,} bytes that are no record", start)
+                yield self._skipped("garbage", f"{dropped:,} bytes that belong to no record", start)
             else:
                 return
-            self._take = take
+            self._convert = capture_of_record
 
     def _skip_line_ends(self) -> None:
         stream = self._stream
@@ -82,7 +85,7 @@ class _Reading:
             found = _BEGIN.search(window)
             if found is not None:
                 return dropped + stream.skip(found.start())
-            # The beginning of one may be at the end of the window.
+            # The beginning of a record may be at the end of the window.
             is_last = len(window) < size
             dropped += stream.skip(len(window) if is_last else len(window) - 16)
             if is_last:
@@ -91,10 +94,10 @@ class _Reading:
         return dropped
 
     def _drop_until_last_record(self, header: bytes) -> None:
-        """Drops bytes up to the last record that begins in a header that cannot be read.
+        """Drops bytes up to the last record that begins inside an unreadable header.
 
-        The others that begin there have no end of their own; to look for it from each would read
-        the same bytes thousands of times.
+        The other records that begin there have no end of their own. A search for the end of each
+        would read the same bytes thousands of times.
         """
         begins = [found.start() for found in _BEGIN.finditer(header, 1)]
         if begins:
@@ -141,9 +144,9 @@ class _Reading:
         return self._skipped("bad-record", "the header of the record has no end", start)
 
     def _short(self, record: WarcRecord, header_bytes: int) -> Capture | Skipped:
-        """Takes a record whose block can be held; only once its length proves to be right.
+        """Reads a record whose block fits into memory, after a check of its length.
 
-        Until then nothing is taken off the stream: where every length is wrong, the same bytes
+        Until then the stream is not consumed: where every length is wrong, the same bytes
         would be read again and again.
         """
         stream = self._stream
@@ -152,22 +155,21 @@ class _Reading:
         if missing > 0:
             if stream.fault:
                 return self._named(*stream.go_on(), record)
-            # The length may be wrong, and reach over other records.
+            # The length may be wrong, and cover other records.
             self._drop_until_record()
             return self._cut_off(record, missing)
         if not _leads_on(stream.peek(_FOLLOWING_BYTES, end)):
             self._drop_until_record()
             return self._wrong_length(record)
         stream.skip(header_bytes)
-        item = self._take(record._replace(block=stream.read(record.length)))
+        item = self._convert(record._replace(block=stream.read(record.length)))
         self._skip_line_ends()
         return placed(item, self._stream.position)
 
     def _long(self, record: WarcRecord, header_bytes: int) -> Capture | Skipped:
-        """Takes a record whose block is too long to be held: it is read over to see where it ends.
+        """Reads a record whose block is too long for the memory, piece by piece, up to its end.
 
-        That takes as long as the rest of the file where the length is wrong, so it is done a few
-        times only.
+        Where the length is wrong, that reads the rest of the file. So it is done a few times only.
         """
         stream = self._stream
         stream.skip(header_bytes)
@@ -183,7 +185,7 @@ class _Reading:
             return data
 
         block = more(HEAD_BYTES)
-        item = self._take(record._replace(block=block, more=more))
+        item = self._convert(record._replace(block=block, more=more))
         left -= stream.skip(left)
         if left and stream.fault:
             return self._named(*stream.go_on(), record)
@@ -199,9 +201,9 @@ class _Reading:
         return self._cut_off(record, left) if left else self._wrong_length(record)
 
     def _cut_off(self, record: WarcRecord, missing: int) -> Skipped:
-        """Names a record that reaches over the end of the file, once it was dropped."""
+        """Reports a record that is longer than the rest of the file, after it was dropped."""
         if self._stream.peek(1):
-            why = f"{record.length:,} bytes are more than there are before the next record"
+            why = f"its length of {record.length:,} bytes reaches over the next record"
             return self._named("wrong-length", why, record)
         why = f"{missing:,} of its {record.length:,} bytes are missing"
         return self._named("truncated", why, record)
@@ -229,7 +231,7 @@ class _Reading:
 
 def _leads_on(following: bytes) -> bool:
     """Whether a record can end before these bytes."""
-    # Two line ends are what the standard asks for; some writers have fewer, or more.
+    # The standard requires two line ends; some writers write fewer, or more.
     if following.startswith(b"\r\n\r\n"):
         return True
     rest = following.lstrip(b"\r\n")

@@ -1,7 +1,7 @@
-"""WARC files written, by warcio, which is imported here only.
+"""Writes WARC files with warcio, which only this module imports.
 
-What is written depends on the captures alone: record ids are made of what a record says, and the
-time of writing is nowhere, so that the same captures give the same bytes.
+The output depends on the captures alone: record ids are hashes of the record's values, and the time
+of writing is not stored. So the same captures give the same bytes.
 """
 
 from __future__ import annotations
@@ -21,56 +21,56 @@ _REVISIT_PROFILE = "http://netpreserve.org/warc/1.1/revisit/identical-payload-di
 
 
 class Response(NamedTuple):
-    """An answer of a server, to be written as one record."""
+    """A response of a web server, to be written as one record."""
 
     url: str
     fetched: int
     status: str
-    """With its words: `200 OK`."""
+    """With its reason phrase: `200 OK`."""
     headers: Sequence[tuple[str, str]] = ()
     payload: bytes = b""
-    """As it is sent, codings included."""
+    """As the server sends it, with codings."""
     digest: str = ""
-    """`sha1:` and base32; made of the payload where it is empty."""
+    """`sha1:` and base32; empty: computed from the payload."""
     repeats: tuple[str, int] | None = None
-    """URL and time of the capture that had the same payload: the record is a revisit."""
+    """For a revisit: URL and time of the earlier capture with the same payload."""
 
 
 class CrawlWriter:
-    """Writes records to an open file, each a member of its own if they are to be packed."""
+    """Writes records to an open file; with `is_packed` each record is a gzip member of its own."""
 
     def __init__(self, file: BinaryIO, *, is_packed: bool = True) -> None:
         self._writer = WARCWriter(file, gzip=is_packed, warc_version="1.1")
 
     def describe(self, name: str, fetched: int, about: dict[str, str]) -> None:
-        """Writes the record that describes the file, which comes first."""
+        """Writes the record that describes the file; call it first."""
         record = self._writer.create_warcinfo_record(name, about)
         record.rec_headers.replace_header("WARC-Date", _date(fetched))
         record.rec_headers.replace_header("WARC-Record-ID", _record_id("warcinfo", name))
         self._writer.write_record(record)
 
-    def write(self, answer: Response) -> None:
-        """Writes one answer."""
+    def write(self, response: Response) -> None:
+        """Writes one response."""
         about = {
-            "WARC-Date": _date(answer.fetched),
-            "WARC-Record-ID": _record_id(answer.url, str(answer.fetched), answer.digest),
+            "WARC-Date": _date(response.fetched),
+            "WARC-Record-ID": _record_id(response.url, str(response.fetched), response.digest),
         }
-        if answer.digest:
-            about["WARC-Payload-Digest"] = answer.digest
+        if response.digest:
+            about["WARC-Payload-Digest"] = response.digest
         kind = "response"
-        if answer.repeats is not None:
+        if response.repeats is not None:
             kind = "revisit"
             about["WARC-Profile"] = _REVISIT_PROFILE
-            about["WARC-Refers-To-Target-URI"] = answer.repeats[0]
-            about["WARC-Refers-To-Date"] = _date(answer.repeats[1])
-        payload = b"" if answer.repeats else answer.payload
-        # Given the length, warcio keeps the digest as it is, and needs no file of its own.
+            about["WARC-Refers-To-Target-URI"] = response.repeats[0]
+            about["WARC-Refers-To-Date"] = _date(response.repeats[1])
+        payload = b"" if response.repeats else response.payload
+        # With the length given, warcio keeps the digest and needs no temporary file.
         record = self._writer.create_warc_record(
-            answer.url,
+            response.url,
             kind,
             payload=io.BytesIO(payload),
             length=len(payload),
-            http_headers=StatusAndHeaders(answer.status, list(answer.headers), "HTTP/1.1"),
+            http_headers=StatusAndHeaders(response.status, list(response.headers), "HTTP/1.1"),
             warc_headers_dict=about,
         )
         self._writer.write_record(record)
@@ -80,5 +80,5 @@ def _date(seconds: int) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _record_id(*words: str) -> str:
-    return f"<urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, chr(0).join(words))}>"
+def _record_id(*parts: str) -> str:
+    return f"<urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, chr(0).join(parts))}>"

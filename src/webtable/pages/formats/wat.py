@@ -1,7 +1,7 @@
-"""WAT files: what Common Crawl and others took out of the captures of a WARC file.
+"""WAT files: the metadata that Common Crawl and others extract from the captures of a WARC file.
 
-Each record is JSON about one record of the WARC file: its headers, those of HTTP, and of HTML the
-title, the links and the meta elements. There are no bodies, so the captures have none.
+Each record is JSON about one record of the WARC file: its headers, the HTTP headers, and of the
+HTML the title, the links and the meta elements. It has no body, and so the captures have none.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from webtable.pages.captures import MAX_LINK_BYTES, Capture, Parsed, kept_links
-from webtable.pages.formats.responses import Recorded, Rejected, answer
+from webtable.pages.formats.responses import Recorded, Rejected, response_capture
 from webtable.pages.html.link_resolver import Resolver
 from webtable.pages.html.parser import MAX_ANCHOR, MAX_LINKS, MAX_ROBOTS, MAX_TITLE
 
@@ -24,10 +24,10 @@ _STATUS = re.compile(r"[1-9][0-9]{2}")
 
 
 def capture_of_wat(recorded: Recorded) -> Capture:
-    """Returns the capture that a record of a WAT file tells of.
+    """Returns the capture that a record of a WAT file describes.
 
     Raises:
-        Rejected: it tells of no capture.
+        Rejected: the record describes no capture.
     """
     try:
         envelope = msgspec.json.decode(recorded.block).get("Envelope")
@@ -37,23 +37,23 @@ def capture_of_wat(recorded: Recorded) -> Capture:
     kind = str(header.get("WARC-Type", ""))
     message = _object(envelope, "Payload-Metadata", "HTTP-Response-Metadata")
     if kind not in ("response", "revisit") or not message:
-        raise Rejected("other-type", f"tells of a record of type {kind[:40]!r}")
+        raise Rejected("other-type", f"it describes a record of type {kind[:40]!r}")
     head = _head(message)
     length = _number(message.get("Entity-Length"))
-    told = recorded._replace(
+    described = recorded._replace(
         url=_text(header, "WARC-Target-URI") or recorded.url,
         date=_text(header, "WARC-Date") or recorded.date,
         digest=_text(header, "WARC-Payload-Digest") or _text(message, "Entity-Digest"),
         record_id=_text(header, "WARC-Record-ID") or recorded.record_id,
         block=head,
-        # There is no body: a length that is not there says so.
+        # A length that is larger than the block shows that the body is missing.
         length=len(head) + length,
         is_truncated=bool(header.get("WARC-Truncated")),
     )
     if kind == "revisit":
-        return answer(told, "revisit")
+        return response_capture(described, "revisit")
     html = _object(message, "HTML-Metadata")
-    capture = answer(told._replace(length=len(head), is_bodiless=True))
+    capture = response_capture(described._replace(length=len(head), is_bodiless=True))
     return msgspec.structs.replace(
         capture,
         size=length,
@@ -62,13 +62,13 @@ def capture_of_wat(recorded: Recorded) -> Capture:
 
 
 def _head(message: dict[str, Any]) -> bytes:
-    """Returns the head of the HTTP answer, written again as it was."""
+    """Returns the head of the HTTP response, written as the server sent it."""
     status = _text(_object(message, "Response-Message"), "Status")
     if not _STATUS.fullmatch(status):
-        raise Rejected("bad-http", f"{status[:40]!r} is not a status of HTTP")
+        raise Rejected("bad-http", f"{status[:40]!r} is not an HTTP status")
     lines = [f"HTTP/1.1 {status} "]
     for name, value in _object(message, "Headers").items():
-        # The body is not there, and so its codings are not.
+        # The body is missing, and so are its codings.
         if name.lower() not in ("transfer-encoding", "content-encoding"):
             lines.append(f"{name}: {' '.join(str(value).split())}")
     return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1", "replace")
@@ -81,7 +81,7 @@ def _parsed(html: dict[str, Any], url: str) -> Parsed:
         base = Resolver(url)(str(head["Base"])) or url
     resolve = Resolver(base)
     lines: dict[str, str] = {}
-    hrefs = refused = to_itself = 0
+    hrefs = rejected = to_itself = 0
     room, are_cut = MAX_LINK_BYTES, False
     for item in _items(html.get("Links")):
         if not _LINKING.fullmatch(_text(item, "path")):
@@ -91,7 +91,7 @@ def _parsed(html: dict[str, Any], url: str) -> Parsed:
             continue
         target = resolve(_text(item, "url"))
         if target is None:
-            refused += 1
+            rejected += 1
         elif target == url:
             to_itself += 1
         else:
@@ -111,7 +111,7 @@ def _parsed(html: dict[str, Any], url: str) -> Parsed:
         canonical=_canonical(head, resolve),
         robots=", ".join(_robots(head))[:MAX_ROBOTS],
         hrefs=hrefs,
-        refused=refused,
+        rejected=rejected,
         to_itself=to_itself,
         notes=("links-cut",) if are_cut or are_too_long else (),
     )
@@ -131,7 +131,7 @@ def _robots(head: dict[str, Any]) -> Iterator[str]:
 
 
 def _object(value: Any, *names: str) -> dict[str, Any]:
-    """Returns the object at a path of names; empty where there is none."""
+    """Returns the object at a path of names; empty where it does not exist."""
     for name in names:
         value = value.get(name) if isinstance(value, dict) else None
     return value if isinstance(value, dict) else {}

@@ -1,7 +1,7 @@
-"""zstd frames of crawls, with the dictionary that such a file may begin with.
+"""zstd frames of crawl files, with the dictionary at the beginning of such a file.
 
-A .warc.zst file may begin with a skippable frame that holds a dictionary, itself packed or not,
-which all frames behind it are packed with
+A .warc.zst file may begin with a skippable frame that contains a dictionary, itself packed or not.
+All later frames are packed with this dictionary
 (https://iipc.github.io/warc-specifications/specifications/warc-zstd/). zstd is imported here only.
 """
 
@@ -21,12 +21,12 @@ _DICTIONARY_MAGIC = b"\x5d\x2a\x4d\x18"
 _TRAINED_MAGIC = b"\x37\xa4\x30\xec"
 _MAX_DICTIONARY_BYTES = 16 * 1024 * 1024
 _HEADER_BYTES = 8
-# Frames that need more memory than this for their window are refused.
+# Frames whose window needs more memory than this are rejected.
 _MAX_WINDOW_LOG = 27
 
 
 class ZstdMember:
-    """Unpacks one frame; one that holds a dictionary is learnt, and gives no bytes."""
+    """Unpacks one frame; a frame with a dictionary sets the dictionary and returns no bytes."""
 
     def __init__(self, dictionary: bytes, learn: Callable[[bytes], None]) -> None:
         self._dictionary = dictionary
@@ -42,22 +42,22 @@ class ZstdMember:
 
     @property
     def eof(self) -> bool:
-        """Whether the end of the frame was seen."""
+        """Whether the end of the frame was reached."""
         return self._unused is not None or (self._frame is not None and self._frame.eof)
 
     @property
     def unused_data(self) -> bytes:
-        """What lies behind the frame."""
+        """The input bytes behind the end of the frame."""
         if self._unused is not None:
             return self._unused
         return self._frame.unused_data if self._frame is not None else b""
 
     def has_more(self) -> bool:
-        """Whether there is more to come without more data."""
+        """Whether unpacked bytes remain that need no more input."""
         return self._frame is not None and not self._frame.needs_input
 
     def decompress(self, data: bytes, max_length: int) -> bytes:
-        """Returns some of what is unpacked, at most `max_length` bytes of it.
+        """Returns the next unpacked bytes, at most `max_length`.
 
         Raises:
             ValueError: the frame is damaged.
@@ -65,7 +65,7 @@ class ZstdMember:
         if self._frame is None:
             self._start += data
             if _is_skippable(self._start):
-                self._take_skippable()
+                self._read_skippable()
                 return b""
             if len(self._start) < len(ZSTD_MAGIC):
                 return b""
@@ -77,10 +77,10 @@ class ZstdMember:
         except zstd.ZstdError as exc:
             raise ValueError(str(exc)) from exc
 
-    def _take_skippable(self) -> None:
+    def _read_skippable(self) -> None:
         size = int.from_bytes(self._start[4:_HEADER_BYTES], "little")
         if len(self._start) >= _HEADER_BYTES and size > _MAX_DICTIONARY_BYTES:
-            raise ValueError(f"a frame to be skipped has {size:,} bytes")
+            raise ValueError(f"a skippable frame has {size:,} bytes")
         if len(self._start) < _HEADER_BYTES + size:
             return
         if self._start.startswith(_DICTIONARY_MAGIC):
@@ -89,7 +89,7 @@ class ZstdMember:
 
 
 def read_dictionary(file: BinaryIO) -> bytes:
-    """Returns the dictionary at the beginning of a file that can be sought in; empty if none."""
+    """Returns the dictionary at the beginning of a seekable file; empty if it has none."""
     file.seek(0)
     header = file.read(_HEADER_BYTES)
     size = int.from_bytes(header[4:], "little")
@@ -104,7 +104,7 @@ def read_dictionary(file: BinaryIO) -> bytes:
 def new_frame(
     dictionary: bytes = b"", *, window_log: int = _MAX_WINDOW_LOG
 ) -> zstd.ZstdDecompressor:
-    """Returns what unpacks one frame, with a window of at most 2 to the `window_log` bytes."""
+    """Returns a decompressor of one frame, with a window of at most 2 ** `window_log` bytes."""
     options: dict[int, int] = {zstd.DecompressionParameter.window_log_max: window_log}
     if not dictionary:
         return zstd.ZstdDecompressor(options=options)
@@ -112,10 +112,10 @@ def new_frame(
 
 
 class _Prepared:
-    """The dictionary that was used last, ready for any number of frames.
+    """A cache of the dictionary that was used last, prepared for any number of frames.
 
-    To prepare one of 16 MiB takes milliseconds, to compare it with another one too: the very same
-    bytes are looked for.
+    To prepare a dictionary of 16 MiB takes milliseconds, and so does a comparison with another. So
+    the cache compares the identity of the bytes object, not the bytes.
     """
 
     last: tuple[bytes, zstd.ZstdDict] | None = None

@@ -1,1 +1,1 @@
-"""What the HTML of a page says: charset, title, links and their targets."""
+"""Parses the HTML of a page: charset, title, links and their targets."""

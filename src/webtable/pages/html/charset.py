@@ -1,12 +1,12 @@
-"""Charsets: by which one the bytes of a page are read.
+"""Finds the charset of a page and decodes its bytes.
 
-In this order, as browsers do it: a byte order mark, the Content-Type header, a `meta` element (or
-an XML declaration) within the first 1,024 bytes; then detection: UTF-8 where the bytes are valid
-UTF-8, else the guess of resiliparse where that is installed, else windows-1252. A mark comes
-before the header because that is what browsers do: it says what the bytes are, the header what a
-server was told once.
+The first of these that exists decides, as in browsers: a byte order mark; the Content-Type header;
+a `meta` element (or an XML declaration) within the first 1,024 bytes; then detection: UTF-8 where
+the bytes are valid UTF-8, else the guess of resiliparse where that is installed, else windows-1252.
+The mark precedes the header because it is part of the bytes; the header is a setting of the server
+and may be wrong.
 
-A label means what the WHATWG encoding standard says it means: `iso-8859-1` is windows-1252,
+Labels have the meaning of the WHATWG encoding standard: `iso-8859-1` is windows-1252,
 `gb2312` is gb18030, `shift_jis` has Microsoft's additions. The names are the standard's.
 """
 
@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 try:
     from resiliparse.parse.encoding import detect_encoding
-except ImportError:  # an extra: without it, what is not UTF-8 is read as windows-1252
+except ImportError:  # optional: without it, bytes that are not UTF-8 are read as windows-1252
     detect_encoding = None
 
 __all__ = ["Decoded", "charset_of_label", "decode_page"]
@@ -135,17 +135,17 @@ _COMMENT = re.compile(rb"<!--.*?(?:-->|\Z)", re.DOTALL)
 
 
 class Decoded(NamedTuple):
-    """The text of a page, as UTF-8, and the charset that it was read by."""
+    """The text of a page, as UTF-8, and the charset of the original bytes."""
 
     utf8: bytes
     charset: str
     is_unknown: bool = False
-    """Whether the page or its server named a charset that nobody knows."""
+    """Whether the page or its server named a charset that is not in the standard."""
 
 
 @lru_cache(1024)
 def charset_of_label(label: str) -> str:
-    """Returns the standard's name of the charset that a label means; empty where it means none.
+    """Returns the standard's name of the charset of a label; empty for an unknown label.
 
     >>> charset_of_label(" ISO-8859-1 ")
     'windows-1252'
@@ -156,8 +156,8 @@ def charset_of_label(label: str) -> str:
 def decode_page(body: bytes, header_charset: str = "") -> Decoded:
     """Returns the text of a page as UTF-8, whatever charset it is in.
 
-    Bytes that are none of the charset become replacement characters. A label that nobody knows
-    is passed over, and the page is read as if it were not there.
+    Bytes that are not valid in the charset become replacement characters. An unknown label is
+    ignored.
     """
     charset, skip = _marked(body)
     is_unknown = False
@@ -169,14 +169,14 @@ def decode_page(body: bytes, header_charset: str = "") -> Decoded:
         if label:
             charset = charset_of_label(label)
             if charset.startswith("UTF-16"):
-                charset = "UTF-8"  # the element could be read, so it is not UTF-16
+                charset = "UTF-8"  # the element is readable as ASCII, so the page is not UTF-16
             elif charset == "x-user-defined":
                 charset = _FALLBACK
             is_unknown = is_unknown or not charset
     if not charset:
         charset = _detected(body)
-    # The parser makes replacement characters itself; and most pages in other charsets have
-    # nothing in them but ASCII.
+    # The parser inserts replacement characters itself, and most pages in other charsets contain
+    # only ASCII.
     if charset == "UTF-8" or (charset not in _UNLIKE_ASCII and body.isascii()):
         return Decoded(body[skip:] if skip else body, charset, is_unknown)
     text = body[skip:].decode(_CODECS[charset], "replace")
@@ -195,7 +195,7 @@ def _marked(body: bytes) -> tuple[str, int]:
 
 
 def _declared(body: bytes) -> str:
-    """Returns the label that the page itself has in its first bytes; empty where it has none."""
+    """Returns the charset label in the first bytes of the page; empty where it has none."""
     start = body[:_META_BYTES]
     if b"<!--" in start:
         start = _COMMENT.sub(b"", start)

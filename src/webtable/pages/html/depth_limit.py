@@ -1,13 +1,13 @@
-"""Pages nested so deep that parsing would take minutes, made flat before they are parsed.
+"""Limits the depth of a page before it is parsed, since a very deep page takes minutes to parse.
 
-Parsers of HTML take time that grows with the square of the nesting. Browsers stop at a depth of
-512; so do we: in a page with very many tags, start tags that would nest deeper are left out, and
-so are the attributes of a tag that has thousands, `html` and `body` that begin again and again, and
-what follows the 500,000th tag. Links, titles and the like stay in; only in pictures and formulas,
-where links nest, those that are in 512 others do not.
+The time of HTML parsers grows with the square of the nesting depth. Browsers stop at a depth of
+512, and so does this module. In a page with very many tags it removes: start tags that nest deeper;
+the attributes of a tag with thousands of them; repeated `html` and `body` tags; and everything
+after the 500,000th tag. Links, titles and similar elements stay. The exception are links inside
+SVG and MathML, where links can nest: there, a link inside 512 other links is removed.
 
-Whether a tag nests is decided by a stack of names, kept as the standard keeps its stack of open
-elements, as far as that matters for the depth.
+A stack of element names decides whether a tag nests. It follows the standard's rules for the stack
+of open elements, as far as they affect the depth.
 """
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ from typing import NamedTuple
 __all__ = ["MAX_DEPTH", "MAX_TAGS", "Flat", "flatten"]
 
 MAX_DEPTH = 512
-"""Of elements in one another."""
+"""The largest nesting depth of elements."""
 MAX_TAGS = 500_000
-"""Of one page."""
+"""The largest number of tags of one page."""
 
 _MANY_TAGS = 10_000
-"""Fewer cannot nest deep enough to hurt: a second is the worst."""
+"""A page with fewer tags takes at most one second to parse, however deep they nest."""
 _SLASH = ord("/")
 _SOME_TAGS = 1_000
-"""Fewer cannot multiply enough to hurt."""
+"""A page with fewer tags cannot repeat enough formatting to be slow."""
 _FEW_BYTES = 8 * 1024
-"""Shorter pages need no look."""
+"""Shorter pages are not checked."""
 _MAX_FORMATTING = 8
-"""Open elements of formatting, in a page that is made flat. What they hold is not lost."""
+"""Open formatting elements in a page that is cut. The content of others stays, without them."""
 _MUCH_FORMATTING = 100
 _LONG_TAG_BYTES = 64 * 1024
-"""A tag that is shorter cannot have enough attributes to hurt."""
+"""A shorter tag cannot have enough attributes to be slow."""
 _MANY_ATTRIBUTES = 1_000
 _MANY_ROOT_BYTES = 16 * 1024
-"""Of `html` and `body` tags. Their attributes are collected in one element."""
+"""Bytes of repeated `html` and `body` tags. Parsers collect their attributes in one element."""
 
 _TOKEN = re.compile(
     rb"<!--.*?(?:-->|\Z)"
@@ -46,8 +46,8 @@ _TOKEN = re.compile(
     rb"|<(/?)([A-Za-z][^\s/>]{0,31})[^>]*>?",
     re.DOTALL | re.IGNORECASE,
 )
-# What `_TOKEN` finds in a page in lower case, as names alone: `name`, `/name`, or empty for what
-# is no element. Without positions this is several times faster.
+# Finds the same as `_TOKEN` in a page in lower case, but only names: `name`, `/name`, or empty for
+# a match that is not an element. Without positions this is several times faster.
 _NAMES = re.compile(
     rb"<!--.*?(?:-->|\Z)"
     + b"".join(
@@ -57,7 +57,7 @@ _NAMES = re.compile(
     + rb"|<(/?[a-z][^\s/>]{0,31})[^>]*>?",
     re.DOTALL,
 )
-# They never have content, or are closed by the next of their kind, or are what we look for.
+# These have no content, or are closed by the next of their kind, or are the links to be found.
 _NOT_NESTING = frozenset(
     b"a area base basefont bgsound br col embed frame hr img input keygen link meta param source"
     b" track wbr html head body"
@@ -68,7 +68,7 @@ _FORMATTING_TAG = re.compile(
     rb"<(/?)(?:b(?:ig)?|code|em|font|i|nobr|s(?:mall|trike|trong)?|tt|u)[\s/>]"
 )
 _ROOT_TAG = re.compile(rb"<(?:html|body)[\s/][^>]*", re.IGNORECASE)
-# In pictures and formulas (foreign content) links nest, up to the elements that lead out of it.
+# In SVG and MathML (foreign content) links nest, up to the elements that end it.
 _FOREIGN = frozenset({b"svg", b"math"})
 _NOT_FOREIGN = _FORMATTING | frozenset(
     b"blockquote body br center dd div dl dt embed h1 h2 h3 h4 h5 h6 head hr img li listing menu"
@@ -86,14 +86,14 @@ _SPECIAL = _MARKERS | frozenset(
 
 
 class Flat(NamedTuple):
-    """HTML that can be parsed in time, and whether something was left out for it."""
+    """HTML that parses fast, and whether something was removed from the page."""
 
     html: bytes
     is_changed: bool = False
 
 
 def flatten(html: bytes) -> Flat:
-    """Returns a page as it is, unless it is nested too deep: then without what is deeper."""
+    """Returns a page unchanged, or without its parts that nest too deep."""
     if len(html) <= _FEW_BYTES:
         return Flat(html)
     left_out: list[tuple[int, int]] = []
@@ -123,16 +123,16 @@ def _without(html: bytes, cuts: list[tuple[int, int]]) -> bytes:
 
 
 def _repeated_roots(html: bytes) -> list[tuple[int, int]]:
-    """Returns where `html` and `body` begin again with attributes, if these are many.
+    """Returns the places of repeated `html` and `body` tags, if their attributes are many.
 
-    Parsers add them to those that the element has, and look through all of these for each.
+    Parsers add these attributes to the first element, and compare each with all others.
     """
     again = [found.span() for found in _ROOT_TAG.finditer(html)][2:]
     return again if sum(stop - start for start, stop in again) > _MANY_ROOT_BYTES else []
 
 
 def _is_left_open(html: bytes, tags: int) -> bool:
-    """Whether much formatting is never ended: it is repeated in every paragraph that follows."""
+    """Whether much formatting stays open: a parser repeats it in every later paragraph."""
     if tags - 2 * html.count(b"</") < _SOME_TAGS:
         return False
     slashes = _FORMATTING_TAG.findall(html.lower())
@@ -140,7 +140,7 @@ def _is_left_open(html: bytes, tags: int) -> bool:
 
 
 def _is_too_deep(html: bytes) -> bool:
-    """Whether `_too_deep` would find anything. Large pages are many, and few of them nest deep."""
+    """Whether `_too_deep` would find a tag. A quick check: few of the large pages nest deep."""
     tags = _NAMES.findall(html.lower())
     if len(tags) > MAX_TAGS:
         return True
@@ -160,7 +160,7 @@ def _is_too_deep(html: bytes) -> bool:
 
 
 def _too_deep(html: bytes) -> list[tuple[int, int]]:
-    """Returns where the tags are that nest too deep, those that end them included."""
+    """Returns the places of the tags that nest too deep, with their end tags."""
     cuts: list[tuple[int, int]] = []
     stack = _Stack()
     left_out: defaultdict[bytes, int] = defaultdict(int)
@@ -186,10 +186,10 @@ def _too_deep(html: bytes) -> list[tuple[int, int]]:
 
 
 class _Stack:
-    """The names of the elements that are open.
+    """The names of the open elements.
 
-    Where each name was opened last, and what keeps an end tag from reaching below it, is known at
-    once: to look through the stack for every end tag would take 500 steps for each.
+    It stores where each name was opened last, and which element stops an end tag. Otherwise every
+    end tag would need a search through up to 500 elements.
     """
 
     def __init__(self) -> None:
@@ -197,10 +197,10 @@ class _Stack:
         self._places: defaultdict[bytes, list[int]] = defaultdict(list)
         self._stops: list[tuple[int, int]] = []  # the last special element, and the last marker
         self._formatting = 0
-        self._foreign: list[bool] = []  # whether what is in the element is foreign content
+        self._foreign: list[bool] = []  # whether the content of the element is foreign content
 
     def nests(self, name: bytes) -> bool:
-        """Whether elements of a name can be in one another here."""
+        """Whether elements of this name can nest at this place."""
         if name not in _NOT_NESTING:
             return True
         if not self._foreign or not self._foreign[-1]:
@@ -212,7 +212,7 @@ class _Stack:
     def is_full_for(self, name: bytes) -> bool:
         if name in _FORMATTING and self._formatting >= _MAX_FORMATTING:
             return True
-        # Links are what we look for: one that is deep in others stays, one in many links does not.
+        # A link that is deep inside other elements stays; a link inside many links does not.
         return len(self._places[name] if name == b"a" else self.names) >= MAX_DEPTH
 
     def open(self, name: bytes) -> None:
@@ -235,20 +235,20 @@ class _Stack:
         self._formatting -= name in _FORMATTING
 
     def close(self, name: bytes) -> None:
-        """Closes the last element of a name, with what is in it, if the end tag reaches it."""
+        """Closes the last element of a name and the elements in it, if its end tag reaches it."""
         names, places = self.names, self._places[name]
         if not places:
             return
         place = places[-1]
-        if place == len(names) - 1:  # as it is in nearly every page
+        if place == len(names) - 1:  # the case of nearly every page
             self._pop()
             return
-        if name in _FORMATTING:  # what is in it stays open, and only it is closed
+        if name in _FORMATTING:  # only this element is closed; the elements in it stay open
             kept = names[place + 1 :]
         elif place < self._stops[-1][name in _SPECIAL]:
             return
         else:
-            # Formatting that is in it goes on behind it, in the standard and so here.
+            # Formatting inside the element continues after it, as in the standard.
             kept = [each for each in names[place:] if each in _FORMATTING]
         while len(names) > place:
             self._pop()
@@ -257,7 +257,7 @@ class _Stack:
 
 
 def _long_tags(html: bytes) -> list[tuple[int, int]]:
-    """Returns where tags go on with thousands of attributes, behind the first of them."""
+    """Returns the places of the surplus attributes of tags that have thousands of them."""
     cuts = []
     place = 0
     while place + _LONG_TAG_BYTES < len(html):
@@ -268,7 +268,7 @@ def _long_tags(html: bytes) -> list[tuple[int, int]]:
         end = html.find(b">", place)
         end = len(html) if end < 0 else end
         start = max(html.rfind(b"<", place, end), place)
-        # A long attribute is no trouble (images are put into pages so); many attributes are.
+        # A long attribute is no problem (inline images have one); many attributes are.
         if len(html[start:end].split()) > _MANY_ATTRIBUTES:
             space = html.rfind(b" ", start, start + _LONG_TAG_BYTES)
             cuts.append((max(space, start + 1), end))

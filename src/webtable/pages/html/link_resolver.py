@@ -1,8 +1,8 @@
 """Resolving the links of one page: `resolve_url` for many links with one base, faster.
 
-Most links of a crawl are plain: a path of letters and digits, up some directories or from the
-root, or an absolute URL that is canonical as it stands. Those are put together here without
-parsing; everything else goes to `resolve_url`. A property test holds the two equal.
+Most links of a crawl are simple: a path of letters and digits, relative to a parent directory or to
+the root, or an absolute URL that is already canonical. This module joins those without parsing;
+all others go to `resolve_url`. A property test checks that both give the same result.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from webtable.pages.urls import MAX_URL_BYTES, canonical_url, resolve_url
 
 __all__ = ["Resolver", "canonical"]
 
-_KNOWN_DIRECTORIES = 16
-_KNOWN_LINKS = 20_000
+_CACHED_DIRECTORIES = 16
+_MAX_CACHED_LINKS = 20_000
 
 # A segment never begins with a dot (it could be `.` or `..`) and has no percent sign (`%2e` is a
-# dot too). In a query nothing of this is changed.
+# dot too). In a query none of these characters is changed.
 _SEGMENT = r"[A-Za-z0-9_~-][A-Za-z0-9_~.-]*"
 _PATH = rf"(?:{_SEGMENT}/)*(?:{_SEGMENT})?"
 _QUERY = r"(?:\?[A-Za-z0-9_~.=&;+%/:,-]*)?"
 _FRAGMENT = r"(?:#[!-~]*)?"
-# Labels that begin with `xn--` are checked, and hosts that end in a number are addresses.
+# Excluded: labels that begin with `xn--` need a check; hosts that end in a number are addresses.
 _HOST = r"(?:(?!xn--)[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}"
 
 _PLAIN = re.compile(
@@ -36,10 +36,10 @@ _ABSOLUTE = re.compile(rf"https?://{_HOST}/{_PATH}{_QUERY}")
 
 
 def canonical(url: str) -> str:
-    """Returns what `canonical_url` does; at once where a URL is canonical as it stands.
+    """Returns the same as `canonical_url`; faster where the URL is already canonical.
 
     Raises:
-        InvalidUrl: it is not an absolute URL of http or https, or too long.
+        InvalidUrl: the text is not an absolute http or https URL, or too long.
     """
     if len(url) < MAX_URL_BYTES and _ABSOLUTE.fullmatch(url):
         return url
@@ -47,10 +47,10 @@ def canonical(url: str) -> str:
 
 
 class Resolver:
-    """Resolves links as they stand in a page, each different one once.
+    """Resolves the links of a page, each different link once.
 
-    `base` is the canonical base URL of the page. `known` has what was resolved already; to look
-    there first is all that a tight loop needs to be faster.
+    `base` is the canonical base URL of the page. `cache` has the links that are resolved already; a
+    tight loop that reads it first saves the call.
     """
 
     def __init__(self, base: str) -> None:
@@ -59,13 +59,13 @@ class Resolver:
         slash = base.rindex("/", path_start, query if query >= 0 else len(base))
         self._base = base
         self._directory = base[: slash + 1]
-        self.known = _known_links(self._directory)
+        self.cache = _cached_links(self._directory)
         self._own: dict[str, str | None] = {}
 
     def __call__(self, href: str) -> str | None:
         """Returns the canonical URL that a link leads to; None where it leads to no page."""
         try:
-            return self.known[href]
+            return self.cache[href]
         except KeyError:
             pass
         try:
@@ -80,12 +80,12 @@ class Resolver:
                 url = resolve_url(href, self._base)
             except InvalidUrl:
                 url = None
-            # It may depend on more of the base than its directory, as `?q` and `https:` do.
+            # The result may depend on more than the directory of the base, as for `?q`.
             self._own[href] = url
             return url
-        if len(self.known) >= _KNOWN_LINKS:
-            self.known.clear()
-        url = self.known[href] = self._joined(found)
+        if len(self.cache) >= _MAX_CACHED_LINKS:
+            self.cache.clear()
+        url = self.cache[href] = self._joined(found)
         return url
 
     def _joined(self, found: re.Match[str]) -> str:
@@ -106,10 +106,10 @@ class Resolver:
         return directory[: directory.index("/", 8)] + rooted
 
 
-@lru_cache(_KNOWN_DIRECTORIES)
-def _known_links(directory: str) -> dict[str, str | None]:  # noqa: ARG001 - the cache's key
-    """Returns what the links of a directory's pages were resolved to so far.
+@lru_cache(_CACHED_DIRECTORIES)
+def _cached_links(directory: str) -> dict[str, str | None]:  # noqa: ARG001 - the cache's key
+    """Returns the cache of the links of a directory's pages.
 
-    The pages of a directory have most of their links in common, and follow one another in crawls.
+    The pages of a directory share most of their links, and follow one another in crawls.
     """
     return {}

@@ -1,8 +1,8 @@
-"""What the HTML of a page says: title, links, base, canonical URL, robots.
+"""Parses the HTML of a page: title, links, base, canonical URL, robots.
 
-selectolax's Lexbor parser reads HTML as browsers do; it is imported here only. It takes time that
-grows with the square of the nesting, and of the attributes of one element: pages that are large
-enough for that to hurt are looked through first (`webtable.pages.html.depth_limit`).
+selectolax's Lexbor parser reads HTML as browsers do; only this module imports it. Its time grows
+with the square of the nesting depth, and of the attributes of one element. So large pages are
+checked first (`webtable.pages.html.depth_limit`).
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ __all__ = [
 ]
 
 MAX_ANCHOR = 500
-"""Characters of an anchor that are kept."""
+"""How many characters of an anchor are stored."""
 MAX_TITLE = 2_000
-"""Characters of a title that are kept."""
+"""How many characters of a title are stored."""
 MAX_ROBOTS = 2_000
-"""Characters of what robots are told that are kept, of all elements together."""
+"""How many characters of all robots elements together are stored."""
 MAX_LINKS = 50_000
-"""Links of a page that are kept, if they take no more than `MAX_LINK_BYTES`."""
+"""How many links of a page are stored, if they need at most `MAX_LINK_BYTES`."""
 
-_AT_ONCE = 1_000  # elements, between two looks at how much the links take
+_AT_ONCE = 1_000  # elements between two checks of the size of the links
 _OPTIONS = int(LexborDocumentOptions.WO_EVENTS)
 _HTML_TYPES = frozenset({"text/html", "application/xhtml+xml"})
 _SNIFFED_BYTES = 1024
 _ANCHORS_A_BYTE = 2
-# Bytes that no text has (WHATWG mime sniffing).
+# Bytes that do not occur in text (WHATWG mime sniffing).
 _BINARY = bytes(each for each in range(32) if each not in b"\t\n\f\r\x1b")
 _MAGIC = (b"%PDF-", b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"PK\x03\x04", b"\x1f\x8b")
 _STRANGE_SHARE = 20
@@ -52,7 +52,7 @@ _UTF16_MARKS = (b"\xfe\xff", b"\xff\xfe")
 
 
 def is_html(content_type: str, body: bytes) -> bool:
-    """Whether a body is to be read as HTML: by its type, or by its beginning if it has none."""
+    """Whether a body is HTML: by its media type, or by its first bytes if it has no type."""
     if content_type:
         return content_type in _HTML_TYPES
     start = body[:_SNIFFED_BYTES].lstrip(b"\xef\xbb\xbf \t\r\n\f").lower()
@@ -60,7 +60,7 @@ def is_html(content_type: str, body: bytes) -> bool:
 
 
 def parse_capture(capture: Capture) -> Parsed | None:
-    """Returns what the HTML of a capture says; None where it has no body, or none of HTML."""
+    """Parses the HTML of a capture; None where the capture has no body, or no HTML."""
     if capture.parsed is not None:
         return capture.parsed
     if capture.body is None or not is_html(capture.content_type, capture.body):
@@ -69,9 +69,9 @@ def parse_capture(capture: Capture) -> Parsed | None:
 
 
 def parse_html(body: bytes, url: str, header_charset: str = "") -> Parsed:
-    """Returns what HTML says that was found at a canonical URL.
+    """Parses HTML that was found at a canonical URL.
 
-    It never fails: what cannot be read says nothing. Binary data is not looked into.
+    It never fails: parts that are not readable give no values. Binary data is not parsed.
     """
     if _is_binary(body, header_charset):
         return Parsed(notes=("binary",))
@@ -82,7 +82,7 @@ def parse_html(body: bytes, url: str, header_charset: str = "") -> Parsed:
         notes += ("nested-too-deep",)
     document = LexborHTMLParser(flat.html, options=_OPTIONS)
     title, robots = _head(document)
-    # One search finds everything that has an address, in the order of the page.
+    # One search finds all elements with a href, in the order of the page.
     nodes = _Nodes(document.css("[href]"))
     base = _base(nodes, url)
     links = _links(nodes, url, Resolver(base), _ANCHORS_A_BYTE * len(flat.html))
@@ -98,16 +98,16 @@ def parse_html(body: bytes, url: str, header_charset: str = "") -> Parsed:
         robots=robots,
         charset=decoded.charset,
         hrefs=links.hrefs,
-        refused=links.refused,
+        rejected=links.rejected,
         to_itself=links.to_itself,
         notes=notes,
     )
 
 
 class _Nodes:
-    """Elements with an address, and what kind each is of.
+    """Elements with a href, and the kind of each.
 
-    Two lists, since many small tuples would keep Python's collector of garbage busy.
+    Two lists, since many small tuples would keep Python's garbage collector busy.
     """
 
     def __init__(self, nodes: list[LexborNode]) -> None:
@@ -119,7 +119,7 @@ class _Nodes:
 
 
 def _head(document: LexborHTMLParser) -> tuple[str, str]:
-    """Returns the title, and what robots are told."""
+    """Returns the title, and the content of the robots elements."""
     title = None
     robots = []
     head = document.head
@@ -134,14 +134,14 @@ def _head(document: LexborHTMLParser) -> tuple[str, str]:
         elif kind == _TITLE and title is None:
             title = node
         node = node.next
-    if title is None:  # it counts wherever it stands, but is rarely elsewhere
+    if title is None:  # a title outside of the head counts too, but is rare
         title = document.css_first("title")
     text = " ".join(title.text().split())[:MAX_TITLE] if title is not None else ""
     return text, ", ".join(filter(None, robots))[:MAX_ROBOTS]
 
 
 def _base(nodes: _Nodes, url: str) -> str:
-    """Returns the base URL of a page: the first base element counts, wherever it stands."""
+    """Returns the base URL of a page: the first base element counts, at any place."""
     if _BASE not in nodes.kinds:
         return url
     node = nodes.nodes[nodes.kinds.index(_BASE)]
@@ -161,22 +161,22 @@ class _Links(NamedTuple):
     text: str
     targets: int
     hrefs: int
-    refused: int
+    rejected: int
     to_itself: int
     are_cut: bool
     are_anchors_cut: bool
 
 
 def _links(nodes: _Nodes, url: str, resolve: Resolver, most_text: int) -> _Links:
-    """Returns the links of a page, each different line once. This is the hottest loop of all.
+    """Returns the links of a page, each different line once. This is the hottest loop of a load.
 
-    Links inside of links have the same words again and again: after `most_text` characters of
-    anchors, those that follow are taken for empty.
+    Nested links repeat the same text in their anchors: after `most_text` characters of anchors,
+    all further anchors are empty.
     """
     lines: dict[str, str] = {}
-    hrefs = refused = to_itself = 0
+    hrefs = rejected = to_itself = 0
     size, are_cut = 0, False
-    known = resolve.known
+    cache = resolve.cache
     remaining = iter(nodes)
     for begin in range(0, len(nodes.kinds), _AT_ONCE):
         before = len(lines)
@@ -185,12 +185,12 @@ def _links(nodes: _Nodes, url: str, resolve: Resolver, most_text: int) -> _Links
                 continue
             attributes = node.attributes
             if "href" not in attributes:
-                continue  # the parser takes xlink:href for one, as pictures inside a page have it
+                continue  # the search also finds xlink:href, an attribute of SVG
             hrefs += 1
             href = attributes["href"] or ""
-            target = known[href] if href in known else resolve(href)
+            target = cache[href] if href in cache else resolve(href)
             if target is None:
-                refused += 1
+                rejected += 1
             elif target == url:
                 to_itself += 1
             else:
@@ -209,8 +209,8 @@ def _links(nodes: _Nodes, url: str, resolve: Resolver, most_text: int) -> _Links
                     lines[line] = target
                 elif line not in lines:
                     are_cut = True
-        # Links that are not kept are not resolved either: under a long base they would fill the
-        # memory. Here characters are counted, bytes at the end.
+        # Links beyond the limit are not resolved: with a long base URL they would fill the
+        # memory. This check counts characters; the final one counts bytes.
         if begin + _AT_ONCE < len(nodes.kinds):
             size += sum(map(len, islice(lines, before, None)))
             if are_cut or size > MAX_LINK_BYTES:
@@ -218,11 +218,11 @@ def _links(nodes: _Nodes, url: str, resolve: Resolver, most_text: int) -> _Links
     hrefs += sum(kind in _LINKING and "href" in node.attributes for kind, node in remaining)
     links, targets, are_too_long = kept_links(lines)
     are_cut = are_cut or are_too_long
-    return _Links(links, targets, hrefs, refused, to_itself, are_cut, most_text < 0)
+    return _Links(links, targets, hrefs, rejected, to_itself, are_cut, most_text < 0)
 
 
 def _optional_url(href: str, base: str) -> str:
-    """Returns a URL made canonical; empty where it is none of a page."""
+    """Returns the canonical form of a URL; empty where it is not valid for a page."""
     if not href:
         return ""
     try:
@@ -236,7 +236,7 @@ def _is_binary(body: bytes, header_charset: str) -> bool:
         return True
     start = body[:_SNIFFED_BYTES]
     strange = len(start) - len(start.translate(None, _BINARY))
-    # A few such bytes get into texts by mistake. UTF-16 is half of them.
+    # A text may contain a few such bytes by mistake. In UTF-16 half of the bytes are such.
     if strange * _STRANGE_SHARE <= len(start) or body.startswith(_UTF16_MARKS):
         return False
     return not charset_of_label(header_charset).startswith("UTF-16")

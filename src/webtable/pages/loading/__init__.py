@@ -1,1 +1,1 @@
-"""Loading crawls: files read by worker processes, in batches, and where a stopped load goes on."""
+"""Loads crawls: worker processes read files in batches, and a stopped load resumes."""

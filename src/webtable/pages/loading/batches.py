@@ -1,8 +1,8 @@
-"""Batches of captures on their way from files to the store, and what is said about them between.
+"""Batches of captures on their way from files to the store, and the messages between processes.
 
-A batch is read first and parsed then. In between it can be offered: its captures without their
-bodies go ahead, and those that are stored so are neither parsed nor sent. These values go from
-process to process.
+A worker process first reads a batch and then parses it. Before it parses, it may send summaries:
+the captures without their bodies. A capture that the store accepts without its body is neither
+parsed nor sent.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from webtable.errors import WebTableError
 from webtable.pages.captures import START, Capture, Position, Skipped
 from webtable.pages.formats.crawl_files import read_captures
 from webtable.pages.page import NewCapture
-from webtable.pages.storing.capture_parser import offered, ready
-from webtable.pages.storing.newest_cell import Offered
+from webtable.pages.storing.capture_parser import ready, summarize
+from webtable.pages.storing.newest_cell import CaptureSummary
 
 __all__ = [
     "Batch",
     "Began",
+    "BodiesNeeded",
     "Failed",
-    "Offer",
     "Repeated",
+    "Summaries",
     "Task",
     "Unparsed",
-    "Wanted",
     "read_batches",
     "read_file",
     "read_unparsed",
@@ -37,70 +37,70 @@ __all__ = [
 
 BATCH_CAPTURES = 200
 BATCH_BYTES = 4 * 1024 * 1024
-_SMALL = 1_000  # what a capture takes besides its body
+_SMALL = 1_000  # bytes of a capture besides its body
 
 
 class Task(msgspec.Struct, frozen=True, array_like=True, tag=True):
-    """A file to read, and where to begin.
+    """A file to read, and the position to begin at.
 
-    `path` is its name as it can be shown; `file` the bytes of its name, where they are no UTF-8.
-    Where reading it ended a process before, the first records are sent one by one, so that the
-    one that did it is found; then that one is passed over.
+    `path` is its name as it can be displayed; `file` has the bytes of its name, where they are not
+    UTF-8. Where a process died while it read the file, the next process sends the first records one
+    by one, so that the record at fault is found. Then that record is skipped.
     """
 
     path: str
     start: Position = START
     careful: int = 0
     """How many records are sent one by one."""
-    passes_over: bool = False
-    """Whether the first record is not looked into, only named."""
+    skip_first: bool = False
+    """Whether the first record is not parsed, but reported as `crashed`."""
     most: int = BATCH_CAPTURES
-    """Captures of a batch."""
+    """The largest number of captures of a batch."""
     file: bytes = b""
     is_stream: bool = False
-    """Whether it can be read once only, as a pipe or the standard input."""
+    """Whether it can be read only once, as a pipe or the standard input."""
 
 
 class Began(msgspec.Struct, frozen=True, array_like=True, tag=True):
-    """A process that reads carefully is at the first record: if it ends now, that is why."""
+    """A process that sends records one by one begins with the first: its death is due to it."""
 
 
 class Failed(msgspec.Struct, frozen=True, array_like=True, tag=True):
-    """A process cannot go on with its file, and ends."""
+    """A process cannot continue with its file, and ends."""
 
     why: str
 
 
-class Offer(msgspec.Struct, frozen=True, array_like=True, tag=True):
-    """Captures of the next batch without their bodies, each of a page of its own."""
+class Summaries(msgspec.Struct, frozen=True, array_like=True, tag=True):
+    """The captures of the next batch without their bodies; each is of a different page."""
 
-    captures: list[Offered]
+    captures: list[CaptureSummary]
 
 
-class Wanted(msgspec.Struct, frozen=True, array_like=True, tag=True):
-    """Which captures of an offer are wanted with their bodies, and whether to offer more.
+class BodiesNeeded(msgspec.Struct, frozen=True, array_like=True, tag=True):
+    """Which captures of `Summaries` are needed with their bodies, and whether to send more.
 
-    `wanted` is None where nothing was offered, and this only says whether to.
+    `places` is None where no summaries were sent; then the message only sets `send_summaries`.
     """
 
-    wanted: list[int] | None
-    offers: bool
+    places: list[int] | None
+    send_summaries: bool
 
 
 class Repeated(NamedTuple):
-    """A capture that was stored when it was offered, and the number of its links."""
+    """A capture that was stored by its summary, and the number of its links."""
 
     url: str
     links: int
 
 
 class Batch(msgspec.Struct, frozen=True, array_like=True, tag=True):
-    """Some captures of a file, ready to be stored, and what was skipped between them.
+    """Some captures of a file, ready to be stored, and the records that were skipped between them.
 
-    `after` is where to go on behind them. `error` says why reading ended, if that was not at the
-    end of the file: the message of the error and its hint. `repeated` are those that
-    were stored already when they were offered; whoever stores fills it in. `wrong_digests` counts
-    the captures that name a digest that their payload does not have.
+    `after` is the position behind them. `error` is the reason why reading ended before the end of
+    the file: the message of the error and its hint. `repeated` are the captures that were stored by
+    their summaries; the storing process fills it in. `wrong_digests` counts the captures whose
+    payload does not have the digest in its header.
     """
 
     path: str
@@ -117,7 +117,7 @@ Source: TypeAlias = Callable[[Task], Iterator[Capture | Skipped]]
 
 
 class Unparsed:
-    """Some captures of a file as they were read; see `Batch`."""
+    """Some captures of a file, read but not parsed; see `Batch`."""
 
     def __init__(self, path: str, after: Position) -> None:
         self.path = path
@@ -129,7 +129,7 @@ class Unparsed:
         self.error: tuple[str, str] | None = None
 
     def add(self, found: Capture | Skipped) -> None:
-        """Adds what was found next."""
+        """Adds the next item of the file."""
         self.after = found.after
         self.size_bytes += _SMALL
         if isinstance(found, Skipped):
@@ -142,24 +142,24 @@ class Unparsed:
         """Whether the next capture belongs to the next batch."""
         return len(self.captures) >= most or self.size_bytes >= BATCH_BYTES
 
-    def offered(self) -> dict[int, Offered]:
-        """Returns what can be offered, by its place among the captures.
+    def summaries(self) -> dict[int, CaptureSummary]:
+        """Returns the summaries of the captures that have one, by their places in the batch.
 
-        Captures of one page are stored together, by the rules for captures in any order.
+        Pages with several captures in the batch have none: their captures are stored together.
         """
         times = Counter([capture.url for capture in self.captures])
         found = {
-            place: offered(capture)
+            place: summarize(capture)
             for place, capture in enumerate(self.captures)
             if times[capture.url] == 1
         }
         return {place: each for place, each in found.items() if each is not None}
 
     def parsed(self, without: Collection[int] = ()) -> Batch:
-        """Returns the captures ready to be stored, but for those that were taken.
+        """Returns the captures ready to be stored, except those at the places in `without`.
 
         Raises:
-            MemoryError: they need too much memory together; `singles` has them one by one.
+            MemoryError: together they need too much memory; `singles` has them one by one.
         """
         captures: list[NewCapture] = []
         skipped = list(self.skipped)
@@ -178,7 +178,7 @@ class Unparsed:
         )
 
     def singles(self) -> Iterator[Unparsed]:
-        """Yields the same in batches of one capture."""
+        """Yields the same captures in batches of one capture each."""
         skipped = deque(self.skipped)
         for capture in self.captures[:-1]:
             single = Unparsed(self.path, capture.after)
@@ -193,14 +193,14 @@ class Unparsed:
         yield last
 
     def without_capture(self, why: str) -> Batch:
-        """Returns a batch of one capture without it: it is named, with the reason."""
+        """Returns a batch of one capture without that capture: it is reported as skipped."""
         (capture,) = self.captures
         skipped = [*self.skipped, _crashed(capture, why)]
         return Batch(self.path, [], skipped, self.after, self.is_last, self.error)
 
 
 def read_unparsed(task: Task, source: Source) -> Iterator[Unparsed]:
-    """Reads a file and yields its batches; the last one says so."""
+    """Reads a file and yields its batches; the last one has `is_last`."""
     batch = Unparsed(task.path, task.start)
     careful = task.careful
     try:
@@ -219,7 +219,7 @@ def read_unparsed(task: Task, source: Source) -> Iterator[Unparsed]:
 
 
 def read_batches(task: Task, source: Source) -> Iterator[Batch]:
-    """Reads and parses a file and yields its batches; the last one says so."""
+    """Reads and parses a file and yields its batches; the last one has `is_last`."""
     for batch in read_unparsed(task, source):
         yield batch.parsed()
 
@@ -231,7 +231,7 @@ def read_file(task: Task) -> Iterator[Capture | Skipped]:
         task.start,
         name=task.path,
         is_careful=task.careful > 0,
-        passes_over=task.passes_over,
+        skip_first=task.skip_first,
     )
 
 

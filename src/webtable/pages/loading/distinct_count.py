@@ -1,4 +1,4 @@
-"""Counting different things in little memory: eight bytes for each, where a set takes ninety."""
+"""Counts distinct texts in little memory: eight bytes for each, where a set needs ninety."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _LEAST = 256
 
 
 class Distinct:
-    """How many different texts were added, by hashes of 64 bits.
+    """The number of distinct texts that were added, by hashes of 64 bits.
 
-    Two of a billion texts have the same hash with a chance of a fortieth.
+    Among a billion texts, two have the same hash with a probability of 1 in 40.
     """
 
     def __init__(self) -> None:
@@ -24,17 +24,17 @@ class Distinct:
         self._merged = 0
 
     def add(self, text: str) -> None:
-        """Adds a text; one that was added before changes nothing."""
+        """Adds a text; adding it again changes nothing."""
         digest = hashlib.blake2b(text.encode(), digest_size=8).digest()
         number, bucket = int.from_bytes(digest, "big"), digest[0]
-        known, new = self._sorted[bucket], self._new[bucket]
-        place = bisect_left(known, number)
-        if place < len(known) and known[place] == number:
+        merged, new = self._sorted[bucket], self._new[bucket]
+        place = bisect_left(merged, number)
+        if place < len(merged) and merged[place] == number:
             return
         new.add(number)
-        # Merged when there are enough of them, so that each is moved a few times only.
-        if len(new) > max(_LEAST, len(known) // 8):
-            self._sorted[bucket] = array("Q", sorted([*known, *new]))
+        # Merged when they are many enough, so that each number is moved only a few times.
+        if len(new) > max(_LEAST, len(merged) // 8):
+            self._sorted[bucket] = array("Q", sorted([*merged, *new]))
             self._merged += len(new)
             new.clear()
 

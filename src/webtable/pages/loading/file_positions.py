@@ -1,16 +1,16 @@
-"""How far files were loaded, so that a load that was stopped goes on there.
+"""How far files were loaded, so that a stopped load resumes there.
 
-A position is trusted only if the bytes in front of it are the ones that were loaded. That is so if
-the file was not changed since, which its inode, size and times show, the time of the last change
-among them, which no program can set. Otherwise the bytes must have the SHA-256 that is stored with
-the position. So a file that was replaced or mended in front of the position is read again from its
-beginning, and one that was moved or has grown is gone on with. Where the position is inside of a
-compressed member, how much of the file it depends on is not known, and all of it is hashed.
+A position is used only if the bytes before it are those that were loaded. That is the case if the
+file is unchanged: its inode, size and times are the same, also the time of the last status change,
+which no program can set. Otherwise the bytes must have the SHA-256 that is stored with the
+position. So a file that was replaced or repaired before the position is read again from its
+beginning; a file that was moved or has grown resumes. A position inside a compressed member depends
+on an unknown part of the file, so the hash of the whole file is compared.
 
     webtable_settings: load:HASH:NAME
         a:read = [offset, inside, hashed bytes, SHA-256 in hex, "inode size mtime ctime"]
 
-HASH is of the name and the first 64 KB; two files that share both share bytes that are stored.
+HASH is of the name and the first 64 KB; two files with the same HASH have these bytes in common.
 On-disk: changing this needs a new column. Frozen by tests/pages/loading/test_file_positions.py.
 """
 
@@ -34,7 +34,7 @@ _COLUMN = b"a:read"
 
 
 class _Stored(msgspec.Struct, frozen=True, array_like=True):
-    """A position as it is stored, the hash of so many bytes of its file, and its state."""
+    """A stored position, the hash of the first bytes of its file, and the state of the file."""
 
     offset: int
     inside: int
@@ -44,9 +44,9 @@ class _Stored(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Positions:
-    """The positions in the files of one load, kept in the settings of a store.
+    """The positions in the files of one load, stored in the settings of a store.
 
-    Files that cannot be read again, such as pipes, and those that do not exist have none.
+    Pipes, which cannot be read again, and files that do not exist have no position.
     """
 
     def __init__(self, settings: Table) -> None:
@@ -55,37 +55,37 @@ class Positions:
         self._finished: list[bytes] = []
 
     def start_of(self, path: str) -> Position:
-        """Returns where a load of this very file was stopped, or its beginning."""
+        """Returns the position at which a load of this file stopped, or its beginning."""
         row = _row_of(path)
         if row is None:
             return START
         try:
             file = self._files[path] = _File(path, row)
-        except OSError:  # it is gone; the process that reads it will say so
+        except OSError:  # the file was removed; the worker process reports that
             return START
         found = self._settings.get(row, (_COLUMN,))
         value = None if found is None else found.value(_COLUMN)
         return START if not value else file.resume(value)
 
     def put(self, path: str, after: Position) -> Put | None:
-        """Returns what to write once all before a position is stored; None: nothing."""
+        """Returns the put to write after all captures before a position are stored; None: none."""
         file = self._files.get(path)
         if file is None or file.resumed == after:
             return None
         try:
             hashed_bytes, sha256 = file.hash_before(after)
-        except OSError:  # the next load begins where this file was readable last
+        except OSError:  # the next load resumes at the last stored position
             return None
         stored = _Stored(after.offset, after.inside, hashed_bytes, sha256, file.state)
         return Put(file.row, {_COLUMN: msgspec.json.encode(stored)})
 
     def finish(self, path: str) -> None:
-        """Notes that a file was read to its end; `forget_finished` forgets its position."""
+        """Notes that a file was read to its end; `forget_finished` deletes its position."""
         if path in self._files:
             self._finished.append(self._files[path].row)
 
     def forget_finished(self) -> None:
-        """Deletes the positions in files that are done: to load one again reads it again."""
+        """Deletes the positions of finished files: to load a file again reads it again."""
         with self._settings.batch() as mutations:
             for row in self._finished:
                 mutations.add(Delete(row))
@@ -98,7 +98,7 @@ class _File:
     def __init__(self, path: str, row: bytes) -> None:
         self._path = Path(path)
         self.row = row
-        # As it is before it is read: what changes it meanwhile shows in the next load.
+        # Read before the file: a change during this load is noticed by the next one.
         self.state = _state_of(self._path)
         self.resumed: Position | None = None
         self._hash = hashlib.sha256()
@@ -106,7 +106,7 @@ class _File:
         self._whole: tuple[int, str] | None = None
 
     def resume(self, value: bytes) -> Position:
-        """Returns a stored position if the bytes in front of it are the same, else the start."""
+        """Returns a stored position if the bytes before it are the same, else the start."""
         try:
             stored = msgspec.json.decode(value, type=_Stored)
             position = Position(stored.offset, stored.inside)
@@ -121,7 +121,7 @@ class _File:
         return self.resumed or START
 
     def hash_before(self, position: Position) -> tuple[int, str]:
-        """Returns the hash of what a position depends on, and how many bytes that is."""
+        """Returns how many bytes a position depends on, and their hash."""
         if not position.inside:
             self._read_to(position.offset)
             return self._hashed_bytes, self._hash.hexdigest()
@@ -148,7 +148,7 @@ def _state_of(file: Path) -> str:
 
 
 def _row_of(path: str) -> bytes | None:
-    """Returns the row of the position in a file; None where it has none."""
+    """Returns the row key of the position in a file; None where it has no position."""
     file = Path(path)
     try:
         if not file.is_file():

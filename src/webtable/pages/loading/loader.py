@@ -1,10 +1,10 @@
-"""Loading crawls: files in, pages stored, and a report of everything that was not.
+"""Loads crawl files: stores their pages, and reports everything that was not stored.
 
-Files are read and parsed by worker processes with limited memory; this one stores. In an embedded
-store each batch is one commit, with the position in its file, so that a load that was killed goes
-on exactly there; on a cluster the position is written behind the batch, and some captures may be
-stored twice, which changes nothing. A file of which something could not be read gets no position
-behind that. Positions are forgotten when all files are done: to load a file again reads it again.
+Worker processes with limited memory read and parse the files; this process stores. In an embedded
+store each batch and the position in its file are one commit, so a killed load resumes exactly
+there. On a cluster the position is written after the batch: some captures may be stored twice,
+which changes nothing. A file with an unreadable part gets no position behind that part. Positions
+are deleted when all files are done: to load a file again reads it again.
 """
 
 from __future__ import annotations
@@ -37,33 +37,33 @@ __all__ = ["UNREAD_REASONS", "LoadReport", "Loader"]
 UNREAD_REASONS = frozenset(
     {"bad-record", "crashed", "damaged", "garbage", "not-a-crawl", "truncated", "wrong-length"}
 )
-"""Why a part of a file could not be read; other reasons are about what a record says."""
+"""The skip reasons of unreadable parts of a file; the others concern the content of a record."""
 _RARELY = 100_000
-_MANY_KNOWN = 0.25
+_MANY_UNCHANGED = 0.25
 _SHOWN_FILES = 5
 
 _log = get_logger("webtable.pages.load")
 
 
 class LoadReport(Value, msgspec.Struct):
-    """What a load did.
+    """The result of a load.
 
     Attributes:
-        files: how many were to be loaded.
-        records: everything that the files held.
-        captures: those that were stored, or were there already; the outcomes add up to it.
-        new, changed, unchanged, older: how many captures were of a page not stored before, of
-            another or the same newest state of a page, or older than what is stored.
-        hidden: of those, the ones that no read shows: their rows were deleted by hand on a cluster.
+        files: the number of files to load.
+        records: the number of records in the files.
+        captures: records that are stored now, or were before; the outcomes add up to it.
+        new, changed, unchanged, older: the outcomes of the captures: of a page that was not stored;
+            the newest capture of its page, with another or the same body; older than the newest.
+        hidden: captures that no read returns: their rows were deleted by hand on a cluster.
         pages: distinct URLs among the captures.
         skipped: how many records were not stored, by reason.
-        expired: captures whose body is older than the store keeps bodies.
-        links: on the pages that were read.
-        seconds, pages_per_second: how long it took.
-        links_cut: captures that were stored, but without all their links: there are too many.
-        wrong_digests: captures that name a digest that their payload does not have.
+        expired: captures whose body is older than the time to live of bodies.
+        links: links on the pages that were read.
+        seconds, pages_per_second: the duration of the load, and its speed.
+        links_cut: captures that are stored without all their links, since they have too many.
+        wrong_digests: captures whose payload does not have the digest in its header.
         failed: files that were not read to their end, with the reason.
-        unread: files with parts that could not be read; how many, by reason.
+        unread: files with unreadable parts; how many parts, by reason.
     """
 
     files: int = 0
@@ -101,12 +101,12 @@ class LoadReport(Value, msgspec.Struct):
         return [*failed, *unread]
 
     def check(self) -> None:
-        """Makes sure that everything was read and is stored, and can be read.
+        """Checks that everything was read and stored, and that reads return it.
 
         Raises:
-            IncompleteLoad: a part of a file was not read, or the store rejected a page. It names
-                them, and what to do. Everything else is stored.
-            CorruptData: captures are hidden behind delete markers made by hand.
+            IncompleteLoad: a part of a file was not read, or the store rejected a page. The message
+                names them, the hint what to do. Everything else is stored.
+            CorruptData: delete markers that were made by hand mask captures.
         """
         if incomplete := self.failed.keys() | self.unread.keys():
             shown = ", ".join(f"'{path}'" for path in sorted(incomplete)[:_SHOWN_FILES])
@@ -114,8 +114,8 @@ class LoadReport(Value, msgspec.Struct):
             error = IncompleteLoad(
                 f"{len(incomplete):,} of {self.files:,} files were not read completely: "
                 f"{shown}{more}",
-                hint="what was read is stored; repair or fetch these files again, and load them"
-                " again",
+                hint="everything else is stored; repair these files or fetch them again, then load"
+                " them again",
             )
             for problem in self.problems()[:_SHOWN_FILES]:
                 error.add_note(problem)
@@ -138,7 +138,7 @@ class LoadReport(Value, msgspec.Struct):
             )
 
     def took(self, seconds: float) -> None:
-        """Notes how long it took so far."""
+        """Sets the time of the load so far."""
         self.seconds = seconds
         self.pages_per_second = self.captures / seconds if seconds else 0.0
 
@@ -147,9 +147,10 @@ class Loader:
     """Loads files into a store of pages.
 
     Args:
-        workers: processes that read and parse, at least one. Each may have 1 GB of memory.
-        on_skipped: is told of every record that is not stored, or not in full, and why.
-        on_progress: is told after each batch: the file, and where in it all before is stored.
+        workers: the number of processes that read and parse, at least one. Each may use 1 GB.
+        on_skipped: is called with every record that is not stored, or not completely, and why.
+        on_progress: is called after each batch with the file, and the position up to which all
+            of it is stored.
     """
 
     def __init__(
@@ -162,7 +163,7 @@ class Loader:
     ) -> None:
         self._pages = pages
         self._workers = workers
-        self._tell_skipped = on_skipped or (lambda _: None)
+        self._report_skipped = on_skipped or (lambda _: None)
         self.on_progress = on_progress or (lambda _, __: None)
         self._settings = pages.store.table(SETTINGS_TABLE)
         family = pages.store.describe_table(schema.TABLE).family(schema.CONTENT)
@@ -174,15 +175,15 @@ class Loader:
         self.report = LoadReport()
 
     def load(self, paths: Sequence[str]) -> LoadReport:
-        """Loads files, `-` for the standard input; goes on where an earlier load was cut off.
+        """Loads files, `-` for the standard input; resumes where an earlier load stopped.
 
-        A file that cannot be read is in the report, and the others are loaded all the same.
+        A file that cannot be read is in the report; the other files are loaded.
 
         Raises:
-            RetryableError, StorageError: the store failed. What was loaded until then is stored.
+            RetryableError, StorageError: the store failed. All captures before that are stored.
         """
-        # Captures and cells are many small values without cycles: to look through them again and
-        # again would take a tenth of the time.
+        # Captures and cells are many small values without cycles: frequent garbage collection
+        # would take a tenth of the time.
         thresholds = gc.get_threshold()
         gc.set_threshold(_RARELY, *thresholds[1:])
         try:
@@ -199,10 +200,10 @@ class Loader:
         ]
         for task in tasks:
             if task.start > START:
-                _log.info("file '%s' goes on at %s, where a load stopped", task.path, task.start)
-        # Positions know files by their paths, batches by what can be shown of these.
+                _log.info("file '%s' resumes at %s, where a load stopped", task.path, task.start)
+        # Positions are stored by path; batches have the path as it can be displayed.
         self._paths = {task.path: path for task, path in zip(tasks, paths, strict=True)}
-        with Workers(tasks, self._workers, self._pages.take_offered) as workers:
+        with Workers(tasks, self._workers, self._pages.store_summaries) as workers:
             self._readers = workers
             self._store_all(workers.batches(), began)
         if hook is not None:
@@ -224,7 +225,7 @@ class Loader:
     # Batches
 
     def _position(self, batch: Batch) -> list[Mutation]:
-        """Returns what to write so that the next load goes on behind a batch; maybe nothing."""
+        """Returns the mutations that let the next load resume behind a batch; maybe none."""
         self._note_unread(batch)
         path = self._paths[batch.path]
         if batch.error is not None:
@@ -247,7 +248,7 @@ class Loader:
                 "skipped a record of '%s' at %s (%s): %.200s: %.300s",
                 *(skipped.source, skipped.position, skipped.reason, skipped.url, skipped.why),
             )
-        self._tell_skipped(skipped)
+        self._report_skipped(skipped)
 
     def _store(self, batch: Batch) -> None:
         report = self.report
@@ -257,10 +258,10 @@ class Loader:
             also = position if is_atomic else []
             outcomes = self._pages.try_captures(batch.captures, also=also)
             self._count(batch.path, batch.captures, outcomes)
-            # What is known already need not be parsed: from now on it is asked for first.
-            known = outcomes.count("unchanged")
-            if known >= _MANY_KNOWN * len(outcomes):
-                self._readers.ask_for_offers(batch.path)
+            # Stored captures need no parsing: from now on the process sends summaries first.
+            unchanged = outcomes.count("unchanged")
+            if unchanged >= _MANY_UNCHANGED * len(outcomes):
+                self._readers.request_summaries(batch.path)
         if position and not (is_atomic and batch.captures):
             self._settings.mutate(position[0][1].row, [position[0][1]])
         for skipped in batch.skipped:
@@ -271,7 +272,7 @@ class Loader:
         report.records += len(batch.captures) + len(batch.repeated) + len(batch.skipped)
         if batch.error is not None:
             why = "; ".join(filter(None, batch.error))
-            _log.info("file '%s' is given up at %s: %.300s", batch.path, batch.after, why)
+            _log.info("the load gives up file '%s' at %s: %.300s", batch.path, batch.after, why)
             report.failed[batch.path] = why
 
     def _count(

@@ -1,7 +1,7 @@
-"""A worker process: it reads and parses the files that it is told, with limited memory.
+"""A worker process: reads and parses the files of its tasks, with limited memory.
 
-It is a fresh interpreter, started by `webtable.pages.loading.workers`, which it talks to over one
-connection. It ends when that is closed.
+`webtable.pages.loading.workers` starts it as a new interpreter and exchanges messages with it over
+one connection. The process ends when that connection is closed.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ import msgspec
 from webtable.pages.loading.batches import (
     Batch,
     Began,
+    BodiesNeeded,
     Failed,
-    Offer,
+    Summaries,
     Task,
     Unparsed,
-    Wanted,
     read_file,
     read_unparsed,
 )
@@ -33,14 +33,14 @@ __all__ = ["MAX_MEMORY_BYTES", "MAX_MESSAGE_BYTES", "limit_memory", "serve"]
 
 MAX_MEMORY_BYTES = 1024 * 1024 * 1024
 MAX_MESSAGE_BYTES = 64 * 1024 * 1024
-"""What may be sent at once: the storing process holds it in memory, several times over."""
+"""The limit of one message: the storing process has several copies of it in memory."""
 _RARELY = 100_000
 
 
 def limit_memory(most: int = MAX_MEMORY_BYTES) -> None:
-    """Lets this process have no more memory than that: what asks for more fails, and is skipped.
+    """Limits the memory of this process: a record that needs more fails and is skipped.
 
-    Where the system knows no such limit there is none.
+    On a system without such limits it does nothing.
     """
     with contextlib.suppress(ImportError, OSError, ValueError):
         import resource
@@ -51,12 +51,12 @@ def limit_memory(most: int = MAX_MEMORY_BYTES) -> None:
 
 
 def serve(descriptor: int) -> None:
-    """Reads the files that the other end of a connection tells, until it is closed."""
+    """Reads the files of the tasks that arrive on a connection, until it is closed."""
     # The process that stores handles Ctrl-C; it blocked the signal while this one was started.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     limit_memory()
-    # Captures and links are many small values without cycles: to look through them again and
-    # again would take a tenth of the time.
+    # Captures and links are many small values without cycles: frequent garbage collection would
+    # take a tenth of the time.
     gc.freeze()
     gc.set_threshold(_RARELY)
     connection = Connection(descriptor)
@@ -74,17 +74,17 @@ def serve(descriptor: int) -> None:
 
 
 class _Reader:
-    """Reads files, and talks with the process that stores."""
+    """Reads files, and exchanges messages with the storing process."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._offers = False
+        self._sends_summaries = False
 
     def next_task(self) -> Task:
         """Waits for a file to read."""
-        while not isinstance(told := self._hear(), Task):
+        while not isinstance(message := self._receive(), Task):
             pass
-        return told
+        return message
 
     def read(self, task: Task) -> None:
         """Reads a file and sends its batches."""
@@ -96,49 +96,49 @@ class _Reader:
         batch = next(unparsed, None)
         while batch is not None:
             following = None
-            taken: set[int] = set()
+            stored: set[int] = set()
             if not task.is_stream:
                 while self._connection.poll():
-                    self._hear()
-                # Where a record ended the process before, the one that did shall be found.
-                if self._offers and not task.careful and (offered := batch.offered()):
-                    self.send(Offer(list(offered.values())))
+                    self._receive()
+                # After a death of the process, records are sent one by one to find the cause.
+                if self._sends_summaries and not task.careful and (sent := batch.summaries()):
+                    self.send(Summaries(list(sent.values())))
                     following = next(unparsed, None)
-                    taken = self._taken(list(offered))
-            self._send_parsed(batch, taken)
+                    stored = self._stored_places(list(sent))
+            self._send_parsed(batch, stored)
             batch = following or next(unparsed, None)
 
-    def send(self, message: Batch | Offer | Began | Failed) -> None:
-        """Sends something to the process that stores."""
+    def send(self, message: Batch | Summaries | Began | Failed) -> None:
+        """Sends a message to the storing process."""
         self._connection.send_bytes(_ENCODER.encode(message))
 
-    def _send_parsed(self, batch: Unparsed, taken: set[int]) -> None:
-        """Sends a batch; what is too large together is sent one by one.
+    def _send_parsed(self, batch: Unparsed, stored: set[int]) -> None:
+        """Sends a batch; the captures of a batch that is too large are sent one by one.
 
         Raises:
-            MemoryError: that cannot be done because some of it was taken: a fresh process has to
-                read it again.
+            MemoryError: the batch is too large and some of it is stored: a new process has to read
+                it again.
         """
         try:
-            message = _ENCODER.encode(batch.parsed(taken))
+            message = _ENCODER.encode(batch.parsed(stored))
             if len(message) <= MAX_MESSAGE_BYTES:
                 self._connection.send_bytes(message)
                 return
         except MemoryError:
-            if taken:
+            if stored:
                 raise
-        if taken:
+        if stored:
             raise MemoryError("the batch is too large")
         if len(batch.captures) > 1:
             for single in batch.singles():
                 self._send_parsed(single, set())
         else:
-            self.send(batch.without_capture("what was parsed of it is too large"))
+            self.send(batch.without_capture("its parsed values are too large"))
 
     def _end_with_the_other(self) -> None:
-        """Ends this process when the other one ends, though it may wait for a pipe then.
+        """Ends this process when the storing process ends, even while it waits for a pipe.
 
-        The other one sends nothing while a pipe is read: what can be read is the end.
+        The storing process sends nothing while a pipe is read: a readable connection is closed.
         """
 
         def watch() -> None:
@@ -148,21 +148,23 @@ class _Reader:
 
         threading.Thread(target=watch, daemon=True).start()
 
-    def _taken(self, places: Sequence[int]) -> set[int]:
-        """Waits for what became of an offer; returns the places of those that were stored."""
-        while not isinstance(told := self._hear(), Wanted) or told.wanted is None:
+    def _stored_places(self, places: Sequence[int]) -> set[int]:
+        """Waits for the response to summaries; returns the places of the stored captures."""
+        while not isinstance(needed := self._receive(), BodiesNeeded) or needed.places is None:
             pass
-        return set(places) - {places[each] for each in told.wanted}
+        return set(places) - {places[each] for each in needed.places}
 
-    def _hear(self) -> Task | Wanted:
-        told = _TOLD.decode(self._connection.recv_bytes())
-        if isinstance(told, Wanted):
-            self._offers = told.offers
-        return told
+    def _receive(self) -> Task | BodiesNeeded:
+        message = _RECEIVED.decode(self._connection.recv_bytes())
+        if isinstance(message, BodiesNeeded):
+            self._sends_summaries = message.send_summaries
+        return message
 
 
 _ENCODER = msgspec.msgpack.Encoder()
-_TOLD: msgspec.msgpack.Decoder[Task | Wanted] = msgspec.msgpack.Decoder(Task | Wanted)
+_RECEIVED: msgspec.msgpack.Decoder[Task | BodiesNeeded] = msgspec.msgpack.Decoder(
+    Task | BodiesNeeded
+)
 
 if __name__ == "__main__":
     serve(int(sys.argv[1]))

@@ -1,17 +1,17 @@
-"""Reading and parsing crawls in worker processes: batches of captures that are ready to be stored.
+"""Reads and parses crawls in worker processes, which send batches of captures to be stored.
 
-Each file is read by one process, which sends what it finds in the order of the file; the pipe
-between is what holds it back when storing is slower.
+One process reads each file and sends its captures in the order of the file. When storing is slower
+than reading, the process waits for room in the pipe.
 
-A process may die at any time: killed because the system is out of memory, or by a record that
-makes a library crash. A fresh one then goes on behind the last batch that arrived, and sends the
-next records one by one. A record at which several processes in a row died is passed over, by name.
-Where processes die again and again before they are at a record, nothing of that is due to the
-record; their files are given up, which is the `error` of their last batch.
+A process may die at any time: the system kills it because memory is short, or a record crashes a
+library. A new process then continues behind the last batch that arrived, and sends the next records
+one by one. A record at which several processes in a row died is skipped and reported. Where
+processes die repeatedly before they reach a record, the records are not the cause; then their files
+are given up, and the `error` of the last batch has the reason.
 
-Where most of a crawl is known, a process offers each batch before it parses it, reads the next one
-while it waits for the answer, and then parses and sends what is wanted. One batch is under way at
-a time; so captures are stored in the order of the file all the same.
+Where most of a crawl is stored already, a process sends summaries of each batch before it parses
+it, reads the next batch while it waits for the response, and then parses and sends the captures
+that are needed. It works on one batch at a time, so captures are stored in the order of the file.
 """
 
 from __future__ import annotations
@@ -37,33 +37,41 @@ from webtable.errors import InvalidRequest
 from webtable.logs import get_logger
 from webtable.pages.captures import Position
 from webtable.pages.formats.crawl_files import STANDARD_INPUT
-from webtable.pages.loading.batches import Batch, Began, Failed, Offer, Repeated, Task, Wanted
-from webtable.pages.storing.newest_cell import Offered
+from webtable.pages.loading.batches import (
+    Batch,
+    Began,
+    BodiesNeeded,
+    Failed,
+    Repeated,
+    Summaries,
+    Task,
+)
+from webtable.pages.storing.newest_cell import CaptureSummary
 
 __all__ = ["Workers", "task_of"]
 
 MAX_DEATHS_AT_RECORD = 4
-"""So many processes must die at a record, each at its first one, before it is passed over."""
+"""How many processes must die at a record, each at its first one, before it is skipped."""
 MAX_DEATHS_BEFORE = 10
-"""So many for each that works at once may die before any of them sends something."""
+"""How many processes, for each that runs, may die before one of them sends a batch."""
 MIN_TRIES = 3
-"""Each file is given so many processes all the same."""
+"""How many processes each file gets at least."""
 CAREFUL_RECORDS = 400
-# An offer costs a tenth of what parsing does.
-_LEAST_TAKEN = 0.1
+# Summaries cost a tenth of parsing: they pay where more than this share is stored by them.
+_MIN_REPEATED_SHARE = 0.1
 # Only this process has these open.
 _OWN_DESCRIPTORS = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
 _ENDING_SECONDS = 10
 
-Take: TypeAlias = Callable[[Sequence[Offered]], Sequence[int | None]]
-"""Stores what it can of captures without bodies; tells their numbers of links, or None."""
+StoreSummaries: TypeAlias = Callable[[Sequence[CaptureSummary]], Sequence[int | None]]
+"""Stores captures without their bodies; returns the number of links of each, None: body needed."""
 
 _log = get_logger("webtable.pages.load")
 
 
 def task_of(path: str, start: Position, most: int) -> Task:
-    """Returns the task to read a file, by the path that was given for it."""
-    # Names that are no UTF-8 cannot be sent as text, nor printed.
+    """Returns the task to read the file at a path."""
+    # Names that are not UTF-8 cannot be sent as text, nor printed.
     name = os.fsencode(path)
     shown = name.decode("utf-8", "backslashreplace")
     if path == STANDARD_INPUT or path.startswith(_OWN_DESCRIPTORS):
@@ -75,16 +83,18 @@ def task_of(path: str, start: Position, most: int) -> Task:
 
 
 class Workers:
-    """Processes that read files. Yields batches as they come; each file's in its order.
+    """Processes that read files. Yields batches as they arrive, those of each file in its order.
 
-    A context manager: leaving it ends the processes.
+    A context manager: its exit ends the processes.
 
     Args:
-        take: is given what processes offer, once they were told to by `ask_for_offers`.
+        store_summaries: is called with the summaries that processes send; see `request_summaries`.
     """
 
-    def __init__(self, tasks: Sequence[Task], count: int, take: Take | None = None) -> None:
-        self._take = take
+    def __init__(
+        self, tasks: Sequence[Task], count: int, store_summaries: StoreSummaries | None = None
+    ) -> None:
+        self._store_summaries = store_summaries
         self._waiting = deque(tasks)
         self._busy: dict[Connection, _Worker] = {}
         self._count = max(1, min(count, len(tasks)))
@@ -107,26 +117,30 @@ class Workers:
                 assert isinstance(connection, Connection)
                 yield from self._receive(self._busy[connection])
 
-    def ask_for_offers(self, path: str) -> None:
-        """Lets the process that reads a file offer what comes, until too little is repeated."""
-        if self._take is None:
+    def request_summaries(self, path: str) -> None:
+        """Makes the process that reads a file send summaries, until too few captures repeat."""
+        if self._store_summaries is None:
             return
         for worker in self._busy.values():
-            if worker.task.path == path and not worker.offers and not worker.task.is_stream:
-                worker.offers = True
-                worker.tell(Wanted(None, offers=True))
+            if (
+                worker.task.path == path
+                and not worker.sends_summaries
+                and not worker.task.is_stream
+            ):
+                worker.sends_summaries = True
+                worker.send(BodiesNeeded(None, send_summaries=True))
 
     def _receive(self, worker: _Worker) -> Iterator[Batch]:
-        """Takes one message of a process, or notes that it died."""
+        """Handles one message of a process, or its death."""
         try:
             sent = _SENT.decode(worker.connection.recv_bytes())
         except EOFError:
             yield from self._replace(worker, is_at_record=worker.has_begun)
-        except OSError:  # it died while it sent what it had done
+        except OSError:  # it died while it sent a batch
             yield from self._replace(worker, is_at_record=False)
         else:
-            if isinstance(sent, Offer):
-                worker.tell(self._answer(worker, sent))
+            if isinstance(sent, Summaries):
+                worker.send(self._respond(worker, sent))
             elif isinstance(sent, Began):
                 worker.has_begun = True
             elif isinstance(sent, Failed):
@@ -137,26 +151,26 @@ class Workers:
                 if sent.is_last:
                     self._finish(worker)
 
-    def _answer(self, worker: _Worker, offer: Offer) -> Wanted:
-        assert self._take is not None
-        found = self._take(offer.captures)
+    def _respond(self, worker: _Worker, sent: Summaries) -> BodiesNeeded:
+        assert self._store_summaries is not None
+        found = self._store_summaries(sent.captures)
         worker.repeated = [
             Repeated(capture.url, links)
-            for capture, links in zip(offer.captures, found, strict=True)
+            for capture, links in zip(sent.captures, found, strict=True)
             if links is not None
         ]
-        worker.offers = len(worker.repeated) >= _LEAST_TAKEN * len(found)
-        wanted = [place for place, links in enumerate(found) if links is None]
-        return Wanted(wanted, offers=worker.offers)
+        worker.sends_summaries = len(worker.repeated) >= _MIN_REPEATED_SHARE * len(found)
+        needed = [place for place, links in enumerate(found) if links is None]
+        return BodiesNeeded(needed, send_summaries=worker.sends_summaries)
 
     def _start(self, worker: _Worker) -> Iterator[Batch]:
-        """Starts the process of a worker; yields the end of its file where that cannot be done."""
+        """Starts the process of a worker; yields the last batch of its file where that fails."""
         try:
             worker.start()
         except InvalidRequest as exc:
             yield _given_up(worker.task, exc.message, exc.hint)
         except OSError as exc:
-            why = f"no process can be started: {exc.strerror or exc}"
+            why = f"a process cannot be started: {exc.strerror or exc}"
             yield _given_up(worker.task, why, "free memory or processes, and load it again")
         else:
             self._busy[worker.connection] = worker
@@ -170,10 +184,10 @@ class Workers:
         worker.end()
 
     def _replace(self, worker: _Worker, *, is_at_record: bool) -> Iterator[Batch]:
-        """Goes on with a file in a fresh process where one died.
+        """Continues with a file in a new process after one died.
 
         Args:
-            is_at_record: whether the first record behind what was sent may be the reason.
+            is_at_record: whether the first record that was not sent may be the cause.
         """
         del self._busy[worker.connection]
         how = worker.ending()
@@ -181,7 +195,7 @@ class Workers:
         _log.warning("a worker process %s; it read '%s' from %s on", how, task.path, task.start)
         if task.is_stream:
             why = f"the process that read it {how}"
-            yield _given_up(task, why, "save it in a file, and load that")
+            yield _given_up(task, why, "save the stream to a file, and load that file")
             return
         if is_at_record:
             worker.deaths_at_record += 1
@@ -192,17 +206,17 @@ class Workers:
             self._deaths_before > MAX_DEATHS_BEFORE * self._count
             and worker.deaths_before >= MIN_TRIES
         ):
-            why = f"processes that read it die again and again at position {task.start}: one {how}"
-            hint = "if memory is short, load it again with --workers 1: it goes on there"
+            why = f"the processes that read it die repeatedly at position {task.start}: one {how}"
+            hint = "if memory is short, load it again with --workers 1: the load continues there"
             yield _given_up(task, why, hint)
             return
-        passes_over = worker.deaths_at_record >= MAX_DEATHS_AT_RECORD
-        worker.task = replace(task, careful=CAREFUL_RECORDS, passes_over=passes_over)
+        skip_first = worker.deaths_at_record >= MAX_DEATHS_AT_RECORD
+        worker.task = replace(task, careful=CAREFUL_RECORDS, skip_first=skip_first)
         yield from self._start(worker)
 
 
 class _Worker:
-    """A process, the file that it reads, and from where on."""
+    """A process, the file that it reads, and the position behind its last batch."""
 
     connection: Connection
     process: subprocess.Popen[bytes]
@@ -216,12 +230,12 @@ class _Worker:
 
     def _forget_process(self) -> None:
         self.has_begun = False
-        self.offers = False
+        self.sends_summaries = False
         self.repeated = []
         self.why = ""
 
     def start(self) -> None:
-        """Starts a process, and gives it the file.
+        """Starts a process and sends it the file.
 
         Raises:
             OSError: the system has no process, memory or descriptor left.
@@ -237,35 +251,35 @@ class _Worker:
             except OSError:
                 self.connection.close()
                 raise
-        self.tell(self.task)
+        self.send(self.task)
 
     def begin(self, task: Task) -> None:
-        """Gives the process another file."""
+        """Sends the process another file."""
         self.task = task
         self.has_begun = False
-        self.tell(task)
+        self.send(task)
 
     def arrived(self, batch: Batch) -> Batch:
-        """Notes what was sent, so that a fresh process goes on behind it."""
-        self.task = replace(self.task, start=batch.after, passes_over=False)
+        """Notes a batch that arrived, so that a new process continues behind it."""
+        self.task = replace(self.task, start=batch.after, skip_first=False)
         self.deaths_before = self.deaths_at_record = 0
         repeated, self.repeated = self.repeated, []
         return replace(batch, repeated=repeated) if repeated else batch
 
-    def tell(self, message: Task | Wanted) -> None:
-        """Sends something to the process."""
-        # That it is not there any more shows when it is read from.
+    def send(self, message: Task | BodiesNeeded) -> None:
+        """Sends a message to the process."""
+        # The death of the process is noticed at the next read.
         with contextlib.suppress(OSError):
             self.connection.send_bytes(_ENCODER.encode(message))
 
     def end(self) -> None:
-        """Ends the process, and waits for that."""
+        """Kills the process and waits for its end."""
         self.connection.close()
         self.process.kill()
         self.process.wait()
 
     def ending(self) -> str:
-        """Says how a process ended that has closed its connection."""
+        """Returns how a process ended that has closed its connection."""
         self.connection.close()
         try:
             status = self.process.wait(_ENDING_SECONDS)
@@ -277,9 +291,9 @@ class _Worker:
         if status >= 0:
             return f"ended with status {status}"
         try:
-            return f"was ended by {signal.Signals(-status).name}"
+            return f"was killed by {signal.Signals(-status).name}"
         except ValueError:
-            return f"was ended by signal {-status}"
+            return f"was killed by signal {-status}"
 
 
 def _given_up(task: Task, why: str, hint: str) -> Batch:
@@ -287,7 +301,7 @@ def _given_up(task: Task, why: str, hint: str) -> Batch:
 
 
 def _started(descriptor: int, source: IO[bytes] | None) -> subprocess.Popen[bytes]:
-    """Starts a worker process. Not forked: RocksDB has threads that a copy would lack."""
+    """Starts a worker process. It is not forked: a fork would lack the threads of RocksDB."""
     paths = os.pathsep.join(path or os.getcwd() for path in sys.path)
     # Until the process ignores Ctrl-C it would write a traceback; a blocked signal is inherited.
     blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
@@ -295,7 +309,7 @@ def _started(descriptor: int, source: IO[bytes] | None) -> subprocess.Popen[byte
         return subprocess.Popen(
             [sys.executable, "-P", "-m", "webtable.pages.loading.worker_process", str(descriptor)],
             stdin=subprocess.DEVNULL if source is None else source,
-            # What it prints is no part of an answer.
+            # Its output does not belong to the output of this process.
             stdout=subprocess.DEVNULL,
             pass_fds=(descriptor,),
             env={**os.environ, "PYTHONPATH": paths},
@@ -305,7 +319,7 @@ def _started(descriptor: int, source: IO[bytes] | None) -> subprocess.Popen[byte
 
 
 def _opened(task: Task, stack: contextlib.ExitStack) -> IO[bytes] | None:
-    """Returns what a worker process reads as its standard input, if its file is only open here."""
+    """Returns the standard input of a worker process, if only this process has its file open."""
     if os.fsdecode(task.file) != STANDARD_INPUT:
         return None
     if task.path != STANDARD_INPUT:
@@ -319,7 +333,7 @@ def _opened(task: Task, stack: contextlib.ExitStack) -> IO[bytes] | None:
     standard: IO[bytes] = sys.stdin.buffer
     try:
         standard.fileno()
-    except io.UnsupportedOperation:  # a program put something else in its place
+    except io.UnsupportedOperation:  # the program has replaced sys.stdin
         spooled: IO[bytes] = stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
         copyfileobj(standard, spooled)
         spooled.seek(0)
@@ -328,6 +342,6 @@ def _opened(task: Task, stack: contextlib.ExitStack) -> IO[bytes] | None:
 
 
 _ENCODER = msgspec.msgpack.Encoder()
-_SENT: msgspec.msgpack.Decoder[Batch | Offer | Began | Failed] = msgspec.msgpack.Decoder(
-    Batch | Offer | Began | Failed
+_SENT: msgspec.msgpack.Decoder[Batch | Summaries | Began | Failed] = msgspec.msgpack.Decoder(
+    Batch | Summaries | Began | Failed
 )

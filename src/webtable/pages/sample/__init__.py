@@ -1,1 +1,1 @@
-"""A small, made-up crawl to try things with."""
+"""Generates a small sample crawl."""

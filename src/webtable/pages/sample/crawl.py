@@ -1,9 +1,9 @@
-"""A small crawl to try things with, made up: several domains, three crawls, all that crawls have.
+"""Generates a small sample crawl: several domains, crawled three times, with typical web content.
 
-There are pages that change and pages that do not, some of those as revisits; errors, pages that
-went away or moved, chains of redirects and a loop; the same page under two addresses; charsets;
-chunked and compressed bodies; large pages; links that search engines must not follow, links to
-nowhere. It depends on the number of pages, the seed and the last day alone.
+It contains changed and unchanged pages, some of the latter as revisits; errors, deleted and moved
+pages, chains of redirects and a loop; one page under two URLs; several charsets; chunked and
+compressed bodies; large pages; nofollow links and broken links. The output depends only on the
+number of pages, the seed and the last day.
 """
 
 from __future__ import annotations
@@ -46,56 +46,56 @@ class _Page(NamedTuple):
 
 
 def generate(pages: int, seed: int = 0, last_day: date | None = None) -> Iterator[Response]:
-    """Yields the answers of a made-up crawl of so many pages, in the order of the crawl.
+    """Yields the responses of a sample crawl of so many pages, in the order of the crawl.
 
-    `last_day` is that of the newest of the three crawls; the day before today unless given.
-    There are more answers than pages, since most pages are crawled three times.
+    `last_day` is the day after the newest of the three crawls; by default today. The crawl has more
+    responses than pages, since most pages are crawled three times.
 
     Raises:
-        InvalidRequest: there are to be no pages at all.
+        InvalidRequest: `pages` is less than 1.
     """
     if pages < 1:
-        raise InvalidRequest(f"{pages} pages are no sample", hint="ask for at least 1")
+        raise InvalidRequest(f"pages must be at least 1, not {pages}", hint="use a larger number")
     until = last_day or datetime.now(UTC).date()
     midnight = datetime(until.year, until.month, until.day, tzinfo=UTC)
     crawl = _Crawl(pages, seed)
     for number, before in enumerate(_CRAWLS_BEFORE):
-        yield from crawl.answers(number, int((midnight - before).timestamp()))
+        yield from crawl.responses(number, int((midnight - before).timestamp()))
 
 
 def write_sample(file: BinaryIO, pages: int, seed: int = 0, last_day: date | None = None) -> int:
-    """Writes the made-up crawl as a WARC file packed by gzip; returns the number of records."""
+    """Writes the sample crawl as a WARC file packed with gzip; returns the number of records."""
     writer = CrawlWriter(file)
     count = 0
-    for answer in generate(pages, seed, last_day):
+    for response in generate(pages, seed, last_day):
         if not count:
             about = {"software": "webtable sample", "format": "WARC file version 1.1"}
-            writer.describe("sample.warc.gz", answer.fetched, about)
-        writer.write(answer)
+            writer.describe("sample.warc.gz", response.fetched, about)
+        writer.write(response)
         count += 1
     return count
 
 
 class _Crawl:
-    """The made-up web, and what was seen of it so far."""
+    """The pages of the sample, and the responses so far."""
 
     def __init__(self, pages: int, seed: int) -> None:
         self._seed = seed
         chance = random.Random(f"{seed} pages")
         self._pages = [_page(number, chance) for number in range(pages)]
-        self._seen: dict[str, tuple[str, int]] = {}  # URL: digest and time of its last answer
+        self._seen: dict[str, tuple[str, int]] = {}  # URL → digest and time of its last response
 
-    def answers(self, crawl: int, began: int) -> Iterator[Response]:
+    def responses(self, crawl: int, began: int) -> Iterator[Response]:
         when = began
         for page in self._pages:
             chance = random.Random(f"{self._seed} {crawl} {page.number}")
             when += chance.randint(1, 3)
-            yield self._answer(page, crawl, when)
+            yield self._response(page, crawl, when)
             if page.number % 10 == 3:
                 yield self._twin(page, crawl, when)
         yield from self._redirects(crawl, when + 1)
 
-    def _answer(self, page: _Page, crawl: int, when: int) -> Response:
+    def _response(self, page: _Page, crawl: int, when: int) -> Response:
         fate = random.Random(f"{self._seed} fate {page.number}").random()
         if crawl and fate < 0.04:
             return _failed(page, _ERRORS[page.number % len(_ERRORS)], when)
@@ -105,15 +105,15 @@ class _Crawl:
             return self._seen_again(_other_type(page, when))
         # A third of the pages changes from crawl to crawl, some only once.
         edition = crawl if fate > 0.75 else crawl // 2 if fate > 0.66 else 0
-        return self._seen_again(self._html_answer(page, edition, when))
+        return self._seen_again(self._html_response(page, edition, when))
 
-    def _html_answer(self, page: _Page, edition: int, when: int) -> Response:
+    def _html_response(self, page: _Page, edition: int, when: int) -> Response:
         chance = random.Random(f"{self._seed} {page.number} edition {edition}")
         language = page.language
         body = render(self._plan(page, edition, chance), chance)
-        # Every charset is told in another way: by the header, by the page, by both, by a mark.
-        is_told = page.number % 3 != 1
-        kind = f"text/html; charset={language.charset}" if is_told else "text/html"
+        # The charset is declared in different ways: by the header, the page, both, or a mark.
+        is_in_header = page.number % 3 != 1
+        kind = f"text/html; charset={language.charset}" if is_in_header else "text/html"
         if page.number % 41 == 40:
             kind, body = "text/html", body.decode(language.codec).encode("utf-16")
         headers = [("Content-Type", kind), ("Date", formatdate(when, usegmt=True))]
@@ -149,7 +149,7 @@ class _Crawl:
         yield PageLink("/", "Home")
         total = len(self._pages)
         for _ in range(chance.randint(2, 9)):
-            # The first pages are linked to most, as in any web.
+            # Most links lead to the first pages: the number of inlinks is uneven, as on the web.
             target = self._pages[int(total * chance.random() ** 3)]
             rel = chance.choice(("", "", "", "", "nofollow", "nofollow ugc", "sponsored"))
             yield PageLink(target.url, words(random.Random(target.number), 2), rel)
@@ -160,17 +160,17 @@ class _Crawl:
         yield PageLink("#top", "Back to the top")
 
     def _twin(self, page: _Page, crawl: int, when: int) -> Response:
-        """The same page under another address."""
-        answer = self._html_answer(page, 0, when)
-        return self._seen_again(answer._replace(url=f"{page.url}?print=1"))
+        """Returns the same page under another URL."""
+        response = self._html_response(page, 0, when)
+        return self._seen_again(response._replace(url=f"{page.url}?print=1"))
 
-    def _seen_again(self, answer: Response) -> Response:
-        """Makes a revisit of an answer that is the same as before, every other time."""
-        before = self._seen.get(answer.url)
-        self._seen[answer.url] = (answer.digest, answer.fetched)
-        if before is None or before[0] != answer.digest or len(answer.url) % 2:
-            return answer
-        return answer._replace(repeats=(answer.url, before[1]))
+    def _seen_again(self, response: Response) -> Response:
+        """Turns every other response that repeats the one before into a revisit."""
+        before = self._seen.get(response.url)
+        self._seen[response.url] = (response.digest, response.fetched)
+        if before is None or before[0] != response.digest or len(response.url) % 2:
+            return response
+        return response._replace(repeats=(response.url, before[1]))
 
     def _redirects(self, crawl: int, when: int) -> Iterator[Response]:
         first = self._pages[0].url
@@ -185,7 +185,7 @@ class _Crawl:
             for page in self._pages:
                 fate = random.Random(f"{self._seed} fate {page.number}").random()
                 if 0.04 <= fate < 0.07:
-                    moved = self._html_answer(page, 0, when + 6)
+                    moved = self._html_response(page, 0, when + 6)
                     yield moved._replace(url=f"{page.url}-moved")
 
 
@@ -225,7 +225,7 @@ def _other_type(page: _Page, when: int) -> Response:
 
 
 def _coded(body: bytes, number: int) -> tuple[bytes, list[tuple[str, str]]]:
-    """Returns a body as some servers send it, and the headers that say so."""
+    """Returns a body with the codings of some servers, and the headers that name them."""
     headers = []
     if number % 7 == 1:
         body = gzip.compress(body, _GZIP_LEVEL, mtime=0)

@@ -1,4 +1,4 @@
-"""The HTML of the sample crawl: small pages with words, links, and what search engines look at."""
+"""Renders the HTML of the sample crawl: small pages with text, links and metadata."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _WORDS = _VOCABULARY.split()
 
 
 class Language(NamedTuple):
-    """A language of the sample: its charset, and a sentence that only its charset can write."""
+    """A language of the sample: its charset, and a sentence with characters of that charset."""
 
     code: str
     charset: str
@@ -49,7 +49,7 @@ class PageLink(NamedTuple):
 
 
 class PagePlan(NamedTuple):
-    """What a sample page says."""
+    """The content of a sample page."""
 
     title: str
     links: Sequence[PageLink]
@@ -62,7 +62,7 @@ class PagePlan(NamedTuple):
 
 
 def words(chance: random.Random, count: int) -> str:
-    """Returns some words, the first with a capital letter."""
+    """Returns a text of `count` words, the first with a capital letter."""
     return " ".join(chance.choices(_WORDS, k=count)).capitalize()
 
 

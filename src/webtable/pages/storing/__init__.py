@@ -1,1 +1,1 @@
-"""From captures to rows: what a capture changes in the row of its page, cell by cell."""
+"""Stores captures: computes the changes of a capture to the row of its page, cell by cell."""

@@ -1,6 +1,6 @@
-"""From a capture as a crawl has it to what is stored of it.
+"""Parses a capture of a crawl into the values that are stored.
 
-The HTML parser is imported when a body is parsed: most queries read none.
+The HTML parser is imported when a body is parsed: most queries parse none.
 """
 
 from __future__ import annotations
@@ -8,50 +8,51 @@ from __future__ import annotations
 from webtable.pages.captures import Capture, Parsed
 from webtable.pages.page import NewCapture, PageInfo
 from webtable.pages.storing.history import CaptureNote
-from webtable.pages.storing.newest_cell import Offered
+from webtable.pages.storing.newest_cell import CaptureSummary
 
-__all__ = ["offered", "parse_stored", "ready", "said_by"]
+__all__ = ["parse_context", "parse_stored", "ready", "summarize"]
 
-_AS_BEFORE = 200  # a revisit says that the answer is as it was: by 304, or by nothing
+_AS_BEFORE = 200  # of a revisit, whose response is unchanged: its status is 304 or missing
 
 
 def ready(capture: Capture) -> NewCapture:
-    """Parses a capture and returns what is to be stored of it."""
+    """Parses a capture and returns the values to be stored."""
     from webtable.pages.html.parser import parse_capture
 
     parsed = parse_capture(capture)
     info = None
     if parsed is not None or capture.body is not None:
-        info = _info(parsed or Parsed(), capture.canonical, capture.robots, said_by(capture))
+        info = _info(parsed or Parsed(), capture.canonical, capture.robots, parse_context(capture))
     return NewCapture(
         capture.url, _note(capture), capture.body, info, capture.position, capture.body_digest
     )
 
 
-def offered(capture: Capture) -> Offered | None:
-    """Returns a capture without its body, to ask whether that is needed; None where it may be.
+def summarize(capture: Capture) -> CaptureSummary | None:
+    """Returns a capture without its body, to find out whether the store needs the body.
 
-    An answer that was no success has few words; one that came without a body is not parsed.
+    None where that is not worth it: the body of an error response is short, and a capture without
+    a body is not parsed.
     """
     if capture.body is None or capture.kind == "revisit" or not 200 <= capture.status <= 299:
         return None
-    said = said_by(capture)
-    return None if said is None else Offered(capture.url, _note(capture), said)
+    context = parse_context(capture)
+    return None if context is None else CaptureSummary(capture.url, _note(capture), context)
 
 
-def said_by(capture: Capture) -> str | None:
-    r"""Returns what parsing of a capture depends on, or adds, beside what its digest decides.
+def parse_context(capture: Capture) -> str | None:
+    r"""Returns the values on which parsing depends, other than the body with its digest.
 
-    The charset, a canonical URL and robots of its headers, with tabs between; just the charset
-    where there is no more. Behind them the digest of the body, where that is another one: one
-    payload may be read with and without its coding. None where nobody could tell them apart, or
-    the body was not what was parsed.
+    These are the charset, the canonical URL and robots of its headers, separated by tabs; only the
+    charset where the others are empty. The digest of the body follows, where it differs from the
+    capture's digest: one payload can be read with and without its coding. None where the text would
+    be ambiguous, or where the values were not parsed from the body (WAT).
     """
     if capture.parsed is not None or "\t" in capture.charset:
         return None
     if capture.body_digest not in (None, capture.digest):
-        said = (capture.charset, capture.canonical, capture.robots, capture.body_digest)
-        return "\t".join(map(str, said))
+        context = (capture.charset, capture.canonical, capture.robots, capture.body_digest)
+        return "\t".join(map(str, context))
     if not capture.canonical and not capture.robots:
         return capture.charset
     return f"{capture.charset}\t{capture.canonical}\t{capture.robots}"
@@ -74,14 +75,14 @@ def _note(capture: Capture) -> CaptureNote:
 
 
 def parse_stored(url: str, body: bytes, media_type: str) -> PageInfo:
-    """Parses a body that is stored already; see `webtable.pages.storing.row_write.Parse`."""
+    """Parses a stored body; see `webtable.pages.storing.row_write.Parse`."""
     from webtable.pages.html.parser import is_html, parse_html
 
     return _info(parse_html(body, url) if is_html(media_type, body) else Parsed())
 
 
 def _info(
-    parsed: Parsed, canonical: str = "", robots: str = "", said: str | None = None
+    parsed: Parsed, canonical: str = "", robots: str = "", context: str | None = None
 ) -> PageInfo:
     return PageInfo(
         parsed.title,
@@ -90,6 +91,6 @@ def _info(
         ", ".join(filter(None, (robots, parsed.robots))),
         parsed.links,
         parsed.targets,
-        said,
+        context,
         "links-cut" in parsed.notes,
     )

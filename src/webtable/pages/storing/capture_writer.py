@@ -1,6 +1,6 @@
-"""Storing captures: many pages at once, those that the store refuses named, the others stored.
+"""Stores captures of many pages in one call; rejected captures do not stop the others.
 
-`RowWrite` decides what a row gets; here rows are written together, and the hook follows.
+`RowWrite` computes the change of a row. This module writes many rows and calls the hook.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from webtable.pages.hooks import LinksChange, PageHook
 from webtable.pages.keys import KeyScheme
 from webtable.pages.page import NewCapture, Outcome
 from webtable.pages.schema import TABLE
-from webtable.pages.storing.newest_cell import Keeping, Offered, RepeatWrite
-from webtable.pages.storing.rejected_captures import cut, refusals
+from webtable.pages.storing.newest_cell import CaptureSummary, RepeatWrite, Retention
+from webtable.pages.storing.rejected_captures import cut, rejections
 from webtable.pages.storing.row_history import Histories
 from webtable.pages.storing.row_write import Parse, RowWrite, read_histories
 from webtable.store.mutation import Mutation, Write
@@ -63,45 +63,45 @@ class CaptureWriter:
         for row, capture in zip(keys, captures, strict=True):
             by_row.setdefault(row, []).append(capture)
         writes = self._row_writes(by_row)
-        refused = self._write(captures, writes, also, hook)
-        if hidden := self._hidden_rows(writes, without=refused):
+        rejected = self._write(captures, writes, also, hook)
+        if hidden := self._hidden_rows(writes, without=rejected):
             mine, more = self._write_hidden({row: by_row[row] for row in hidden}, hook)
-            writes, refused = writes | mine, refused | more
+            writes, rejected = writes | mine, rejected | more
         return [
-            refused.get(row) or writes[row].outcomes[each.note.time, each.note.digest]
+            rejected.get(row) or writes[row].outcomes[each.note.time, each.note.digest]
             for row, each in zip(keys, captures, strict=True)
         ]
 
-    def repeat(self, captures: Sequence[Offered], hook: PageHook | None) -> list[int | None]:
-        """Stores captures whose bodies are stored already; see `PageTable.take_offered`."""
-        keeping = self._keeping()
-        writes = [RepeatWrite(capture, keeping) for capture in captures]
+    def repeat(self, captures: Sequence[CaptureSummary], hook: PageHook | None) -> list[int | None]:
+        """Stores captures that need no body; see `PageTable.store_summaries`."""
+        retention = self._retention()
+        writes = [RepeatWrite(capture, retention) for capture in captures]
         items = [(self._keys.row_key(each.capture.url), each) for each in writes]
         if hook is None or self._is_atomic:
-            # Their links are as they were: the hook has nothing to do.
-            refused = self._write_items(items)
+            # Their links are unchanged: the hook has nothing to do.
+            rejected = self._write_items(items)
         else:
             begun = hook.begin([NewCapture(each.url, each.note, None, None) for each in captures])
             for write in writes:
                 write.guard = begun.check
-            refused = self._write_items(items)
+            rejected = self._write_items(items)
             hook.finish(begun, [])
-        return [None if row in refused else write.links for row, write in items]
+        return [None if row in rejected else write.links for row, write in items]
 
     def _row_writes(self, by_row: Mapping[bytes, Sequence[NewCapture]]) -> dict[bytes, RowWrite]:
-        writes, keeping = {}, self._keeping()
+        writes, retention = {}, self._retention()
         for row, captures in by_row.items():
             writes[row] = RowWrite(self._rows.table, self._schema, captures, self._parse)
-            writes[row].keeping = keeping
+            writes[row].retention = retention
         return writes
 
     def _hidden_rows(
         self, writes: Mapping[bytes, RowWrite], *, without: Collection[bytes]
     ) -> list[bytes]:
-        """Returns the rows of new pages that no read shows although they were just written.
+        """Returns the rows of new pages that were just written, but that no read returns.
 
-        Delete markers that were made by hand hide them: those hide all that is stamped with an
-        earlier time, whenever it is put.
+        Delete markers that were made by hand mask them: a marker masks all cells with an earlier
+        timestamp, also those that are put after it.
         """
         new = [
             row
@@ -114,9 +114,9 @@ class CaptureWriter:
     def _write_hidden(
         self, by_row: Mapping[bytes, Sequence[NewCapture]], hook: PageHook | None
     ) -> tuple[dict[bytes, RowWrite], dict[bytes, WebTableError]]:
-        """Stores captures of pages that were deleted by hand, once their markers are removed.
+        """Removes the delete markers of pages that were deleted by hand, and stores their captures.
 
-        Returns the writes, and why rows were refused.
+        Returns the writes, and the error of each rejected row.
         """
         writes = self._row_writes(by_row)
         if all(self._rows.store.admin.purge_row(TABLE, row) for row in by_row):
@@ -132,14 +132,14 @@ class CaptureWriter:
         writes: Sequence[tuple[bytes, RowWrite | RepeatWrite]],
         revisions: Sequence[int | None],
     ) -> None:
-        """Remembers long histories as they are after a write, for the next one."""
+        """Caches long histories after a write, for the next write."""
         for (row, write), revision in zip(writes, revisions, strict=True):
             if write.decided is not None:
-                self._histories.follow(row, write.decided, revision)
+                self._histories.update(row, write.decided, revision)
 
-    def _keeping(self) -> Keeping:
+    def _retention(self) -> Retention:
         ttl = [family.ttl_seconds for family in map(self._schema.family, _EXPIRING) if family]
-        return Keeping(ttl[0], ttl[1], self._rows.clock.now_ms() / 1000)
+        return Retention(ttl[0], ttl[1], self._rows.clock.now_ms() / 1000)
 
     def _write(
         self,
@@ -148,26 +148,26 @@ class CaptureWriter:
         also: Sequence[tuple[str, Mutation]],
         hook: PageHook | None,
     ) -> dict[bytes, WebTableError]:
-        """Writes rows, and lets the hook follow; returns why rows were refused."""
+        """Writes rows and calls the hook; returns the error of each rejected row."""
         before = partial(read_histories, self._rows.table, self._histories, writes)
         if hook is not None and not self._is_atomic:
             begun = hook.begin(captures)
             for write in writes.values():
                 write.guard = begun.check
-            refused = self._write_items(list(writes.items()), also=also, before=before)
-            hook.finish(begun, _changes(writes, without=refused))
-            return refused
+            rejected = self._write_items(list(writes.items()), also=also, before=before)
+            hook.finish(begun, _changes(writes, without=rejected))
+            return rejected
         if hook is None and not also:
             return self._write_items(list(writes.items()), before=before)
-        refused = {}
+        rejected = {}
 
         def together() -> list[tuple[str, Write]]:
-            more = [] if hook is None else hook.together(_changes(writes, without=refused))
+            more = [] if hook is None else hook.together(_changes(writes, without=rejected))
             return [*also, *more]
 
-        # All of it is one commit, or none: what is refused is left out of the next attempt.
+        # The commit is atomic: the next attempt leaves out the rejected rows.
         while True:
-            items = [item for item in writes.items() if item[0] not in refused]
+            items = [item for item in writes.items() if item[0] not in rejected]
             try:
                 more = self._write_items(items, also=together, before=before)
             except BaseException:
@@ -175,8 +175,8 @@ class CaptureWriter:
                     hook.forget()
                 raise
             if not more:
-                return refused
-            refused |= more
+                return rejected
+            rejected |= more
 
     def _write_items(
         self,
@@ -184,15 +184,15 @@ class CaptureWriter:
         also: Also = (),
         before: Before | None = None,
     ) -> dict[bytes, WebTableError]:
-        """Writes rows; returns why some were refused.
+        """Writes rows; returns the error of each rejected row.
 
         Raises:
-            BatchError: some failed for another reason than what was to be written.
+            BatchError: some rows failed for another reason than their own content.
         """
         try:
             revisions = self._rows.write_many(items, also=also, before=before)
         except BatchError as error:
-            reasons = refusals(error)
+            reasons = rejections(error)
             return {items[position][0]: reason for position, reason in reasons.items()}
         self._remember(items, revisions)
         return {}

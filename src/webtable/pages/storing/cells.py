@@ -6,14 +6,15 @@ Numbers are decimal, times `YYYY-MM-DDTHH:MM:SSZ`. A capture is one cell of the 
         = kind TAB status TAB size TAB type TAB redirect TAB Last-Modified
 
 The qualifier sorts by time, then digest, which is the order of captures. `kind` is `response`,
-`revisit`, or `told` where a file without bodies (WAT) told of it.
+`revisit`, or `told` where a file without bodies (WAT) describes the capture.
 
-Beside each version of a body is the digest that its captures are known by, which may be made of a
-compressed payload, and behind it the digest of the body itself, so that every body can be checked:
+Each version of a body has a second cell. It contains the digest of its captures, which may be the
+digest of a compressed payload, and the digest of the body itself, so that every body can be
+checked:
 
-    content:digest = digest [TAB [digest of the body, where that is another one]]
+    content:digest = digest [TAB [digest of the body, where it differs]]
 
-Stores up to format 2 have the digest alone. On-disk: changing this needs a
+Stores up to format 2 have the first digest only. On-disk: changing this needs a
 new format version. Frozen by tests/pages/storing/test_cells.py.
 """
 
@@ -41,7 +42,7 @@ __all__ = [
 ]
 
 NO_LINKS = "-"
-"""Whose links they are, where the answer was no success."""
+"""The identity of the empty links of a response that was no success."""
 
 _TIME = re.compile(r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)Z")
 _STAMP = re.compile(r"(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)")
@@ -61,20 +62,20 @@ def encode_time(seconds: int) -> str:
 
 @lru_cache(4_096)
 def decode_time(text: str) -> int:
-    """Returns the seconds of a time as text.
+    """Returns a time from text, in seconds since 1970.
 
     Raises:
-        CorruptData: it is not one.
+        CorruptData: the text is not a time.
     """
     return _seconds(_TIME.fullmatch(text), text)
 
 
 class BodyOf(NamedTuple):
-    """Whose a stored body is.
+    """The digests of a stored body.
 
     Attributes:
-        digest: that its captures are known by.
-        own: that of the body itself; None where it was not written down.
+        digest: the digest of its captures.
+        own: the digest of the body itself; None where it was not stored.
     """
 
     digest: str
@@ -82,7 +83,7 @@ class BodyOf(NamedTuple):
 
 
 def encode_body_of(digest: str, own: str | None) -> bytes:
-    r"""Returns the cell beside a body.
+    r"""Returns the value of the digest cell of a body.
 
     >>> encode_body_of("sha1:A", "sha1:A"), encode_body_of("sha1:A", "sha1:B")
     (b'sha1:A\t', b'sha1:A\tsha1:B')
@@ -93,7 +94,7 @@ def encode_body_of(digest: str, own: str | None) -> bytes:
 
 
 def decode_body_of(value: bytes) -> BodyOf:
-    """Returns what the cell beside a body says."""
+    """Returns the digests in the digest cell of a body."""
     digest, tab, own = value.decode().partition("\t")
     return BodyOf(digest, (own or digest) if tab else None)
 
@@ -111,17 +112,17 @@ def _stamp(seconds: int) -> str:
 def encode_note(note: CaptureNote) -> bytes:
     """Returns the value of a capture's cell."""
     header = "" if note.last_modified is None else encode_time(note.last_modified)
-    kind = _KINDS[1 if note.is_revisit else 2 * note.is_told]
+    kind = _KINDS[1 if note.is_revisit else 2 * note.is_described]
     media_type = _CONTROL.sub(" ", note.type)
     fields = (kind, str(note.status), str(note.size), media_type, note.redirect, header)
     return "\t".join(fields).encode()
 
 
 def decode_note(qualifier: bytes, value: bytes) -> CaptureNote:
-    """Returns what a capture's cell says.
+    """Returns the capture in a cell of the family `captures`.
 
     Raises:
-        CorruptData: it is not one.
+        CorruptData: the cell does not contain a capture.
     """
     stamp, _, digest = qualifier.decode("utf-8", "replace").partition("_")
     at = _stamp_seconds(stamp)
@@ -141,7 +142,7 @@ def decode_note(qualifier: bytes, value: bytes) -> CaptureNote:
     except ValueError as exc:
         raise CorruptData(
             f"the capture {qualifier!r:.80} does not decode: {value!r:.80}",
-            hint="it was written by another version, or is damaged",
+            hint="the cell is damaged, or was written by another version of webtable",
         ) from exc
 
 

@@ -1,4 +1,4 @@
-"""Bodies that have one digest, told apart before they are stored."""
+"""Gives different digests to different bodies that share one, before they are stored."""
 
 from __future__ import annotations
 
@@ -6,29 +6,29 @@ from webtable.pages.formats.payload_digests import body_digest
 from webtable.pages.page import NewCapture
 from webtable.pages.storing.row_history import RowHistory
 
-__all__ = ["told_apart"]
+__all__ = ["with_distinct_digests"]
 
 
-def told_apart(captures: list[NewCapture], history: RowHistory) -> list[NewCapture]:
-    """Returns captures of which no two bodies have one digest, nor a body and a stored one.
+def with_distinct_digests(captures: list[NewCapture], history: RowHistory) -> list[NewCapture]:
+    """Returns the captures so that different bodies, stored or new, have different digests.
 
-    The digest is that of the payload as it was recorded: read with its coding and without it, one
-    payload is two bodies. The digests of the bodies themselves tell them apart, or their sizes
-    where a body is not stored any more, or was stored without one. What was stored first keeps the
-    digest, the other gets a SHA-256 of its own.
+    The digest of a capture is that of the recorded payload. One payload gives two bodies where it
+    is read with and without its coding. The digests of the bodies themselves distinguish them; or
+    their sizes, where a body has expired or was stored without its own digest. The body that was
+    stored first keeps the digest, the other gets its SHA-256.
     """
     if len(captures) == 1 and not history.notes:
         return captures
-    known: dict[str, tuple[set[int], str | None]] = {}
-    apart = []
+    first_bodies: dict[str, tuple[set[int], str | None]] = {}
+    distinct = []
     for capture in captures:
         note, own = capture.note, capture.body_digest
         if capture.body is not None:
-            if note.digest not in known:
+            if note.digest not in first_bodies:
                 sizes = history.sizes(note.digest) or {note.size}
-                known[note.digest] = sizes, history.own_digests.get(note.digest, own)
-            sizes, first = known[note.digest]
+                first_bodies[note.digest] = sizes, history.own_digests.get(note.digest, own)
+            sizes, first = first_bodies[note.digest]
             if note.size not in sizes or (first != own and None not in (first, own)):
                 capture = capture._replace(note=note._replace(digest=body_digest(capture.body)))
-        apart.append(capture)
-    return apart
+        distinct.append(capture)
+    return distinct

@@ -1,8 +1,8 @@
-"""The usual case of storing captures, by a short way: one, newer than all that its page has.
+"""The fast path for the most common case: one capture that is newer than all others of its page.
 
-`webtable.pages.storing.row_write` has the rules for every case; this does what they do where a
-capture comes with its body, in the order of time, and nothing before it waits for that body. A
-property test holds the two equal.
+`webtable.pages.storing.row_write` has the rules for every case. This module gives the same result
+where a capture has its body, is the newest, and no earlier capture waits for that body. A property
+test checks that both give the same cells.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from webtable.pages.hooks import LinksChange
 from webtable.pages.page import NewCapture, Outcome, PageInfo, changed_in, metadata_of
 from webtable.pages.storing.cells import NO_LINKS, encode_body_of, encode_note, note_qualifier
 from webtable.pages.storing.history import CaptureNote, Versions, modified
-from webtable.pages.storing.newest_cell import encode_held
+from webtable.pages.storing.newest_cell import encode_newest
 from webtable.pages.storing.row_history import RowHistory
 
 __all__ = ["Appended", "append"]
 
 
 class Appended(NamedTuple):
-    """What one capture more does to a row: the cells at its time, and what became of the links."""
+    """The changes of one new capture: the cells at its time, and the change of the links."""
 
     values: dict[bytes, bytes]
     facts: dict[bytes, bytes]
@@ -37,7 +37,7 @@ def append(
     facts: Mapping[bytes, bytes],
     ttl_seconds: Callable[[str], int | None],
 ) -> Appended | None:
-    """Returns what a capture does to its row; None where the rules must be asked."""
+    """Returns the changes of a capture to its row; None where the general rules are needed."""
     note, body, info = capture.note, capture.body, capture.info
     if note.is_revisit or body is None or info is None:
         return None
@@ -48,43 +48,43 @@ def append(
         if newest.digest == note.digest:
             since = history.since
     whose = note.digest if note.is_ok else NO_LINKS
-    body_at = _held_at(note, note.digest, history.bodies)
-    links_at = _held_at(note, whose, history.links)
+    body_at = _stored_since(note, note.digest, history.bodies)
+    links_at = _stored_since(note, whose, history.links)
     if _is_expiring(note, body_at, ttl_seconds(schema.CONTENT)) or _is_expiring(
         note, links_at, ttl_seconds(schema.OUTLINKS)
     ):
         return None
-    holds_links = links_at is not None
+    are_links_stored = links_at is not None
     links = ""
     values = {CAPTURE + note_qualifier(note): encode_note(note)}
     if body_at is None:
         values[BODY] = body
         values[BODY_OF] = encode_body_of(note.digest, capture.body_digest)
-    if not holds_links:
+    if not are_links_stored:
         if history.links.last(whose) is not None:
             return None
         links = _put_links(values, info, whose)
-    told = metadata_of(capture, info, modified(note, since))
+    metadata = metadata_of(capture, info, modified(note, since))
     versions = (
         note.time if body_at is None else body_at,
         note.time if links_at is None else links_at,
     )
-    told[NEWEST] = encode_held(note, versions, since, info.said)
-    if changed := changed_in(facts, told):
+    metadata[NEWEST] = encode_newest(note, versions, since, info.context)
+    if changed := changed_in(facts, metadata):
         facts = {**facts, **changed}
         values.update(changed)
     change = LinksChange(capture.url, links, [], newest is None)
     if newest is None:
         return Appended(values, dict(facts), "new", change)
     is_same = newest.digest == note.digest
-    if holds_links and (newest.digest if newest.is_ok else NO_LINKS) != whose:
+    if are_links_stored and (newest.digest if newest.is_ok else NO_LINKS) != whose:
         return None
     outcome: Outcome = "unchanged" if is_same else "changed"
-    return Appended(values, dict(facts), outcome, None if holds_links else change)
+    return Appended(values, dict(facts), outcome, None if are_links_stored else change)
 
 
-def _held_at(note: CaptureNote, identity: str, stored: Versions) -> int | None:
-    """Returns from when on what a capture has is stored; None where another version is the last."""
+def _stored_since(note: CaptureNote, identity: str, stored: Versions) -> int | None:
+    """Returns the time of the stored version of a capture; None where another version is newer."""
     at = stored.visible(note.time)
     return None if at is None or stored.by_time[at] != identity else at
 

@@ -1,10 +1,10 @@
-"""What the captures of a page amount to, in whatever order they came.
+"""Computes the state of a page from its captures, whatever the order of their arrival.
 
-`captures` is the truth about order: the newest capture is the one with the greatest (time, digest),
-and of several in one second only the one with the greatest digest counts for content and links.
-Bodies and link lists are kept as versions, and equal neighbours share one: a version holds from
-its second on until the next. Everything here is computed from the captures alone; nothing is read
-or written.
+The family `captures` defines the order: the newest capture is the one with the greatest (time,
+digest). Of several captures in one second only the one with the greatest digest counts for content
+and links. Bodies and link lists are stored as versions; equal neighbours share a version. A version
+is valid from its second on until the next version. This module only computes; it does not read or
+write the store.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ __all__ = [
 
 
 class CaptureNote(NamedTuple):
-    """What the row of a page remembers of one capture, in one small cell.
+    """One capture of a page, as its row stores it in one small cell.
 
     Attributes:
-        time: when it was fetched, in seconds.
-        digest: that of the payload, as text.
-        status: of HTTP; 0 where there was none.
-        size: of the body in bytes.
+        time: when it was fetched, in seconds since 1970.
+        digest: the digest of the payload, as text.
+        status: the HTTP status; 0 where it is missing.
+        size: the bytes of the body.
         type: the media type.
-        redirect: where it redirects to, a canonical URL or nothing.
-        last_modified: what the header said, in seconds; None where it said nothing valid.
-        is_revisit: whether it came without a body, as a reference to one.
-        is_told: whether a file only told of it (WAT), and its body may come with another.
+        redirect: the target of a redirect, a canonical URL; empty: none.
+        last_modified: the time in the header, in seconds; None where it is missing or not valid.
+        is_revisit: whether it has no body, but refers to an earlier capture with the same body.
+        is_described: whether a file without bodies (WAT) describes it; another may have its body.
     """
 
     time: int
@@ -50,28 +50,28 @@ class CaptureNote(NamedTuple):
     redirect: str
     last_modified: int | None
     is_revisit: bool
-    is_told: bool = False
+    is_described: bool = False
 
     @property
     def waits_for_body(self) -> bool:
-        """Whether it came without its body, which something else may bring."""
-        return self.is_revisit or self.is_told
+        """Whether its body is missing, and a later capture may bring it."""
+        return self.is_revisit or self.is_described
 
     @property
     def is_ok(self) -> bool:
-        """Whether the answer was a success: of others the links do not count."""
+        """Whether the response was a success: links of other responses do not count."""
         return 200 <= self.status <= 299
 
 
 class Version(NamedTuple):
-    """A version to be put: from when on it holds, and what it is (see `versions_to_put`)."""
+    """A version to be put: its first second, and its identity (see `versions_to_put`)."""
 
     time: int
     identity: str
 
 
 class Versions:
-    """From when on which version holds: seconds, and the identity of each. In no fixed order."""
+    """Stored versions: the first second at which each is valid, and its identity."""
 
     __slots__ = ("_last", "_times", "by_time")
 
@@ -81,7 +81,7 @@ class Versions:
         self._last: dict[str, int] | None = None
 
     def put(self, time: int, identity: str) -> None:
-        """Adds a version, or puts another one in its place."""
+        """Adds a version, or replaces the version at the same time."""
         before = self.by_time.get(time)
         self.by_time[time] = identity
         if before is not None:
@@ -94,20 +94,20 @@ class Versions:
             self._last[identity] = max(time, self._last.get(identity, time))
 
     def visible(self, time: int) -> int | None:
-        """Returns the time of the version that holds at a second; None where there is none."""
+        """Returns the time of the version that is valid at a second; None where none is."""
         if self._times is None:
             self._times = sorted(self.by_time)
         at = bisect.bisect_right(self._times, time)
         return self._times[at - 1] if at else None
 
     def last(self, identity: str) -> int | None:
-        """Returns the time of the newest version of an identity; None where there is none."""
+        """Returns the time of the newest version of an identity; None where it has none."""
         if self._last is None:
             self._last = {self.by_time[time]: time for time in sorted(self.by_time)}
         return self._last.get(identity)
 
     def visible_with(self, time: int, put: Mapping[int, str]) -> Version | None:
-        """Returns the version that holds at a second once a few others are put."""
+        """Returns the version that is valid at a second after a few others are put."""
         found = [each for each in put if each <= time]
         stored = self.visible(time)
         if stored is not None:
@@ -119,14 +119,14 @@ class Versions:
 
 
 def rank(note: CaptureNote) -> tuple[object, ...]:
-    """Says which of two captures with one time and one digest is kept: the greater one."""
+    """Returns a sort key: of two captures with the same time and digest, the greater one stays."""
     header = -1 if note.last_modified is None else note.last_modified
-    kind = not note.is_revisit, not note.is_told
+    kind = not note.is_revisit, not note.is_described
     return *kind, note.status, note.size, note.type, note.redirect, header
 
 
 def counting(notes: Iterable[CaptureNote]) -> list[CaptureNote]:
-    """Returns the captures that count, one a second, in the order of time."""
+    """Returns the captures that count: one for each second, in the order of time."""
     by_time: dict[int, CaptureNote] = {}
     for note in sorted(notes, key=lambda note: (note.time, note.digest)):
         by_time[note.time] = note
@@ -134,17 +134,17 @@ def counting(notes: Iterable[CaptureNote]) -> list[CaptureNote]:
 
 
 def last_modified(counting: Sequence[CaptureNote]) -> int:
-    """Returns when the newest of these captures changed last.
+    """Returns the time of the last change of the page, as of the newest of these captures.
 
-    That is what its header says, unless that is missing or later than the fetch; then it is the
-    first of the captures before it, one after the other, that had the same digest.
+    That is the time in its header, unless that is missing or later than the fetch. Otherwise it is
+    the time of the first capture in the unbroken run of captures with the newest digest.
     """
     newest = counting[-1]
     return modified(newest, newest.time if _has_header(newest) else run_start(counting))
 
 
 def modified(newest: CaptureNote, since: int) -> int:
-    """Returns what `last_modified` does, where it is known since when the newest digest is so."""
+    """Returns the same as `last_modified`, given the start of the run of the newest digest."""
     header = newest.last_modified
     return header if header is not None and _has_header(newest) else since
 
@@ -154,7 +154,7 @@ def _has_header(note: CaptureNote) -> bool:
 
 
 def run_start(counting: Sequence[CaptureNote]) -> int:
-    """Returns the first of the captures, one after the other, with the digest of the newest."""
+    """Returns the time of the first capture in the run of captures with the newest digest."""
     since, digest = counting[-1].time, counting[-1].digest
     for note in reversed(counting):
         if note.digest != digest:
@@ -168,33 +168,33 @@ def versions_to_put(
     stored: Versions,
     new: Collection[int],
     identity: Callable[[CaptureNote], str],
-    is_known: Callable[[str], bool],
+    is_available: Callable[[str], bool],
 ) -> list[Version]:
     """Returns the versions that make every read as of a date right, in the order of time.
 
-    A version is put where what holds at a capture's second is not what that capture had. That
-    changes what the captures after it show; so the next one is looked at too, and gets a version
-    of its own where it shared the one before.
+    A version is put where the version that is valid at a capture's second does not belong to that
+    capture. The new version is valid for later captures too. So the next capture is checked as
+    well, and gets a version of its own where it shared the version before.
 
     Args:
-        counting: the captures that count, the new ones among them.
-        stored: the versions that are there: from when on each holds, and its identity.
-        new: the seconds of the captures that were not there before.
-        identity: what a capture's version is: equal ones share a version.
-        is_known: whether a version of an identity can be had, from the store or from new captures.
+        counting: the captures that count, with the new ones.
+        stored: the stored versions.
+        new: the seconds of the captures that were not stored before.
+        identity: returns the identity of a capture's version: equal ones share a version.
+        is_available: whether the store or a new capture has a version of an identity.
     """
     puts: dict[int, str] = {}
     waiting = sorted(set(new))
-    looked_at: set[int] = set()
+    checked: set[int] = set()
     put_times: list[int] = []
     while waiting:
         time = heapq.heappop(waiting)
         at = bisect.bisect_left(counting, time, key=_time)
-        if time in looked_at or at == len(counting) or counting[at].time != time:
+        if time in checked or at == len(counting) or counting[at].time != time:
             continue
-        looked_at.add(time)
+        checked.add(time)
         wanted = identity(counting[at])
-        if _identity_at(time, stored, puts, put_times) == wanted or not is_known(wanted):
+        if _identity_at(time, stored, puts, put_times) == wanted or not is_available(wanted):
             continue
         puts[time] = wanted
         bisect.insort(put_times, time)
@@ -206,7 +206,7 @@ def versions_to_put(
 def _identity_at(
     time: int, stored: Versions, puts: Mapping[int, str], put_times: Sequence[int]
 ) -> str | None:
-    """Returns what holds at a second, of what is stored and what is put."""
+    """Returns the identity that is valid at a second, of the stored and the new versions."""
     before = bisect.bisect_right(put_times, time)
     put = put_times[before - 1] if before else None
     at = stored.visible(time)

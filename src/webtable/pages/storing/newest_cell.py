@@ -1,19 +1,19 @@
-r"""One small cell that says what a row holds of its page's newest capture, to decide by it alone.
+r"""One small cell that summarizes the newest capture of a page, to recognise a repeat fast.
 
-    metadata:held = parsing TAB body TAB links TAB since TAB Last-Modified TAB said
+    metadata:held = parsing TAB body TAB links TAB since TAB Last-Modified TAB context
 
-`body` and `links` are the times of the versions that the newest capture shows, `since` when the run
-of its digest began, `Last-Modified` what its header said, `said` what its other headers did, and
-which body it is where its digest does not tell (see
-`webtable.pages.storing.capture_parser.said_by`). The cell is empty where the newest capture was no
-success, came without a body, or what was told of it was not read from that body under just these
-headers.
+`body` and `links` are the times of the stored versions of the newest capture. `since` is the start
+of the run of captures with its digest. `Last-Modified` is the time in that header. `context` has
+the other headers that affect parsing, and the digest of the body where it differs from the digest
+of the capture (see `webtable.pages.storing.capture_parser.parse_context`). The cell is empty where
+the newest capture was no success, has no stored body, or where its metadata was not parsed from
+that body with exactly these headers.
 On-disk: changing this needs a new format version. Frozen by
 tests/pages/storing/test_newest_cell.py.
 
-With it a capture that repeats the newest one is stored without its body, and without reading what
-lies beside bodies: `repeat` does what `webtable.pages.storing.row_write` would, or leaves it to
-that.
+With this cell, a capture that repeats the newest one is stored without its body and without a read
+of the page's history. `repeat` makes the same changes as `webtable.pages.storing.row_write`, or
+returns None where it cannot decide.
 """
 
 from __future__ import annotations
@@ -42,49 +42,49 @@ from webtable.store.mutation import Put
 
 __all__ = [
     "PARSING",
-    "Keeping",
-    "Offered",
+    "CaptureSummary",
     "RepeatWrite",
     "Repeated",
-    "encode_held",
+    "Retention",
+    "encode_newest",
     "repeat",
     "repeated_change",
-    "said_of",
+    "stored_parse_context",
 ]
 
 PARSING = "1"
-"""Raised whenever parsing may read something else from the same body than it did before."""
+"""The version of the parser; raised when the same body may give other values than before."""
 
-_FIELDS = 5  # before `said`, which is the last since it may have tabs itself
+_FIELDS = 5  # before `context`, which is last because it may contain tabs
 
 
-class Offered(NamedTuple):
-    """A capture that has a body, without it: enough where that body is stored already."""
+class CaptureSummary(NamedTuple):
+    """A capture without its body, which is enough where that body is stored already."""
 
     url: str
     note: CaptureNote
-    said: str
+    context: str
 
 
 class Repeated(NamedTuple):
-    """What a capture that repeats the newest one does to its row: cells, and the facts then.
+    """The changes of a capture that repeats the newest one: new cells, and the facts of the row.
 
-    No cells: it is there already.
+    Without cells, the capture is stored already.
     """
 
     values: Mapping[bytes, bytes]
     facts: Mapping[bytes, bytes]
 
 
-class Keeping(NamedTuple):
-    """How long bodies and links are kept, in seconds, None: for ever; and what time it is."""
+class Retention(NamedTuple):
+    """How long bodies and links are stored, in seconds (None: forever), and the current time."""
 
     body_seconds: int | None
     links_seconds: int | None
     now: float
 
     def is_safe(self, body: str, links: str, fetched: int) -> bool:
-        """Whether versions are so young that neither has expired, or is to be written again."""
+        """Whether both versions are young enough: not expired, and no new copy is needed."""
         if self.body_seconds is None and self.links_seconds is None:
             return True
         at = max(self.now, fetched)
@@ -94,48 +94,56 @@ class Keeping(NamedTuple):
         )
 
 
-def encode_held(
+def encode_newest(
     newest: CaptureNote,
     versions: tuple[int | None, int | None],
     since: int,
-    said: str | None,
+    context: str | None,
 ) -> bytes:
-    """Returns what a row holds of its newest capture.
+    """Returns the value of the cell for the newest capture of a row.
 
     Args:
-        versions: from when on its body is stored, and its links; None: they are not.
-        since: when the run of its digest began.
-        said: what its headers said; None where that is not known.
+        versions: the times of the stored versions of its body and its links; None: not stored.
+        since: the start of the run of captures with its digest.
+        context: its parse context; None: unknown.
     """
     body, links = versions
-    if said is None or body is None or links is None or newest.waits_for_body or not newest.is_ok:
+    if (
+        context is None
+        or body is None
+        or links is None
+        or newest.waits_for_body
+        or not newest.is_ok
+    ):
         return b""
     header = "" if newest.last_modified is None else encode_time(newest.last_modified)
     times = map(encode_time, (body, links, since))
-    return "\t".join((PARSING, *times, header, said)).encode()
+    return "\t".join((PARSING, *times, header, context)).encode()
 
 
-def said_of(facts: Mapping[bytes, bytes]) -> str | None:
-    """Returns what the headers of a row's newest capture said; None where that is not known."""
-    held = facts.get(NEWEST)
-    if not held:
+def stored_parse_context(facts: Mapping[bytes, bytes]) -> str | None:
+    """Returns the parse context of a row's newest capture; None where it is unknown."""
+    cell = facts.get(NEWEST)
+    if not cell:
         return None
-    parsing, *_, said = held.decode().split("\t", _FIELDS)
-    return said if parsing == PARSING else None
+    parsing, *_, context = cell.decode().split("\t", _FIELDS)
+    return context if parsing == PARSING else None
 
 
-def repeat(capture: Offered, facts: Mapping[bytes, bytes], keeping: Keeping) -> Repeated | None:
-    """Returns what a capture does that repeats the newest one of its page; None if it does not.
+def repeat(
+    capture: CaptureSummary, facts: Mapping[bytes, bytes], retention: Retention
+) -> Repeated | None:
+    """Returns the changes of a capture that repeats the newest one; None if it does not repeat it.
 
-    That is: the same body, which is held, read in the same way. All that it says is then in the
-    row. None also where the body is about to expire, and has to be written again.
+    A repeat has the same body, which is stored, and the same parse context. So the row has all of
+    its values already. None also where the stored body expires soon and must be written again.
     """
-    note, held = capture.note, facts.get(NEWEST)
-    if not held or note.digest.encode() != facts.get(DIGEST):
+    note, cell = capture.note, facts.get(NEWEST)
+    if not cell or note.digest.encode() != facts.get(DIGEST):
         return None
-    parsing, body, links, since, header, said = held.decode().split("\t", _FIELDS)
+    parsing, body, links, since, header, context = cell.decode().split("\t", _FIELDS)
     if (
-        said != capture.said
+        context != capture.context
         or parsing != PARSING
         or str(note.size).encode() != facts.get(SIZE)
         or note.type.encode() != facts.get(TYPE)
@@ -153,38 +161,38 @@ def repeat(capture: Offered, facts: Mapping[bytes, bytes], keeping: Keeping) -> 
     if fetched <= was:
         is_there = now == header and all(facts.get(each) == new[each] for each in new)
         return Repeated({}, facts) if fetched == was and is_there else None
-    if not keeping.is_safe(body, links, note.time):
+    if not retention.is_safe(body, links, note.time):
         return None
     is_header_valid = note.last_modified is not None and note.last_modified <= note.time
     new[LAST_MODIFIED] = (now if is_header_valid else since).encode()
     new[FETCHED] = fetched.encode()
     if now != header:
-        new[NEWEST] = "\t".join((parsing, body, links, since, now, said)).encode()
+        new[NEWEST] = "\t".join((parsing, body, links, since, now, context)).encode()
     changed = {column: value for column, value in new.items() if facts.get(column) != value}
     note_cell = {CAPTURE + note_qualifier(note): encode_note(note)}
     return Repeated({**note_cell, **changed}, {**facts, **changed})
 
 
 class RepeatWrite:
-    """Stores a capture without its body, if that repeats the newest one of its page.
+    """Stores a capture without its body, if it repeats the newest capture of its page.
 
-    `links` says, after the last attempt, how many it has; None: it was not stored.
+    After the last attempt, `links` is its number of links; None: it was not stored.
     """
 
-    __slots__ = ("_keeping", "capture", "decided", "guard", "links")
+    __slots__ = ("_retention", "capture", "decided", "guard", "links")
 
-    def __init__(self, capture: Offered, keeping: Keeping) -> None:
+    def __init__(self, capture: CaptureSummary, retention: Retention) -> None:
         self.guard: Callable[[], None] | None = None
         self.capture = capture
         self.links: int | None = None
         self.decided: Decided | None = None
-        self._keeping = keeping
+        self._retention = retention
 
     def __call__(self, state: RowState) -> Change | None:
-        """Decides what to do; see `webtable.index.table.Decide`."""
+        """Computes the change of the row; see `webtable.index.table.Decide`."""
         if self.guard is not None:
             self.guard()
-        repeated = repeat(self.capture, state.facts, self._keeping)
+        repeated = repeat(self.capture, state.facts, self._retention)
         if repeated is None:
             self.links = self.decided = None
             return None
@@ -195,7 +203,7 @@ class RepeatWrite:
 
 
 def repeated_change(state: RowState, time: int, repeated: Repeated) -> Change | None:
-    """Returns what a capture that repeats the newest one does to its row; None: it is there."""
+    """Returns the change of a capture that repeats the newest one; None: it is stored."""
     if not repeated.values:
         return None
     put = Put(state.row, repeated.values, timestamp=time * 1000)

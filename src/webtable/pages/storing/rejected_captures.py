@@ -1,4 +1,4 @@
-"""Captures that a store does not take, so that one of them does not stop the others."""
+"""Separates the captures that a store rejects from the others, which are stored."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from webtable.errors import (
 )
 from webtable.pages.page import NewCapture
 
-__all__ = ["MAX_PART_BYTES", "cut", "refusals"]
+__all__ = ["MAX_PART_BYTES", "cut", "rejections"]
 
 MAX_PART_BYTES = 64 * 1024 * 1024
-"""How much is written at a time. HBase takes requests of up to 256 MB, and a row is one request."""
+"""The size of one write. HBase accepts requests of up to 256 MB, and a row is one request."""
 
 
-def refusals(error: BatchError) -> dict[int, WebTableError]:
-    """Returns the reasons of a bulk write in which some rows were refused, by their positions.
+def rejections(error: BatchError) -> dict[int, WebTableError]:
+    """Returns the errors of the rejected rows of a bulk write, by their positions.
 
-    A row is refused where it would be again: for what was to be written, or what it holds.
+    A row is rejected where every retry would fail too: because of the new cells or the stored ones.
 
     Raises:
-        BatchError: something else failed, too; it may work later, or has to do with all rows.
+        BatchError: a row failed for another reason, which is temporary or concerns all rows.
     """
     reasons: dict[int, WebTableError] = {}
     for position, reason in zip(error.positions, error.exceptions, strict=True):
@@ -40,7 +40,7 @@ def refusals(error: BatchError) -> dict[int, WebTableError]:
 
 
 def cut(captures: Sequence[NewCapture]) -> Iterator[Sequence[NewCapture]]:
-    """Yields captures in parts that are small enough to be written at a time; at least one part."""
+    """Yields captures in parts that are small enough for one write; at least one part."""
     begin = size = 0
     for position, capture in enumerate(captures):
         links = 0 if capture.info is None else len(capture.info.links)

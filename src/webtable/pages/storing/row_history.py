@@ -1,9 +1,9 @@
-"""The captures of one page and their versions, indexed: one capture more costs the same for all.
+"""The captures of one page and their versions, indexed: the cost of a new capture is constant.
 
-A page may have very many captures. What is asked of them (the newest, which version holds at a
-second, which wait for a body) is answered without looking through them; the indexes are made at
-the first question, and kept up to date from then on. `Histories` remembers the longest histories
-between two batches, so that they are not read again for each.
+A page may have very many captures. The newest capture, the version that is valid at a second, and
+the captures that wait for a body are found without a search through all captures. The indexes are
+built at the first use and updated from then on. `Histories` caches the longest histories between
+batches, so that they are not read again for each batch.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ from webtable.store.table import Table
 __all__ = ["HISTORY", "Decided", "Histories", "RowHistory", "history_of", "read_history"]
 
 HISTORY = (CAPTURES_FAMILY, BODY_OF, LINKS_OF)
-"""What is read of a row for its history."""
+"""The columns that are read for the history of a row."""
 
 _MANY_NOTES = 64
-"""Fewer are read again more quickly than they would be remembered."""
+"""A shorter history is not cached: to read it again is faster."""
 _MAX_NOTES = 200_000
-"""Of all histories that are remembered: about 100 MB."""
+"""The limit for all cached histories together: about 100 MB."""
 
 
 class RowHistory:
-    """The captures of a page, and from when on which version of body and links holds.
+    """The captures of a page, and the times of the versions of its body and links.
 
     Attributes:
-        notes: by time and digest. Change them by `add` only.
-        own_digests: of the stored bodies, by the digests that their captures are known by.
+        notes: the captures by time and digest. Change them with `add` only.
+        own_digests: the digests of the stored bodies themselves, by the digests of their captures.
     """
 
     __slots__ = (
@@ -73,7 +73,7 @@ class RowHistory:
 
     @property
     def counted(self) -> list[CaptureNote]:
-        """The captures that count, one a second, in the order of time. Not to be changed."""
+        """The captures that count: one for each second, in the order of time. Do not change it."""
         if self._counted is None:
             self._counted = counting(self.notes.values())
             for note in self.notes.values():
@@ -88,7 +88,7 @@ class RowHistory:
 
     @property
     def since(self) -> int:
-        """When the run of the newest capture's digest began; there must be a capture."""
+        """The start of the run of captures with the newest digest; a capture must exist."""
         if self._since is None:
             self._since = run_start(self.counted)
         return self._since
@@ -103,21 +103,21 @@ class RowHistory:
         return self._waiting.get(digest, ()) if self.counted else ()
 
     def first(self, digest: str) -> CaptureNote | None:
-        """Returns the first capture of a digest that is no revisit."""
+        """Returns the first capture of a digest that is not a revisit."""
         return self._first.get(digest) if self.counted else None
 
     def sizes(self, digest: str) -> set[int]:
-        """Returns the sizes of the bodies that came with a digest: one, but for forgeries."""
+        """Returns the sizes of the bodies of a digest: more than one only for a forged digest."""
         return self._sizes.get(digest, set()) if self.counted else set()
 
     def counts(self, note: CaptureNote) -> bool:
-        """Whether a capture is the one of its second that counts."""
+        """Whether a capture is the one that counts in its second."""
         counted = self.counted
         at = bisect.bisect_left(counted, note.time, key=_time)
         return at < len(counted) and counted[at] == note
 
     def add(self, note: CaptureNote) -> None:
-        """Adds a capture, or puts it in the place of the one with its time and digest."""
+        """Adds a capture, or replaces the capture with the same time and digest."""
         counted = self.counted
         self.notes[note.time, note.digest] = note
         self._index(note)
@@ -133,7 +133,7 @@ class RowHistory:
             self._move_since(at)
 
     def _move_since(self, at: int) -> None:
-        """Moves the beginning of the newest run for a capture that was put in at a place."""
+        """Updates the start of the newest run after a capture was inserted at a place."""
         counted = self._counted
         assert counted is not None
         assert self._since is not None
@@ -164,7 +164,7 @@ class RowHistory:
                 self._first[digest] = note
 
     def apply(self, mutations: Iterable[Mutation]) -> None:
-        """Takes in what was written to the row."""
+        """Applies the mutations that were written to the row."""
         for put in mutations:
             if not isinstance(put, Put) or put.timestamp is None:
                 continue
@@ -186,12 +186,12 @@ def _time(note: CaptureNote) -> int:
 
 
 def read_history(table: Table, row: bytes) -> RowHistory:
-    """Reads the captures of a page, and which versions it has, without any body."""
+    """Reads the captures of a page and the times of its versions, without any body."""
     return history_of(table.get(row, HISTORY, versions=ALL_VERSIONS))
 
 
 def history_of(found: Row | None) -> RowHistory:
-    """Returns the history in a row that was read with it."""
+    """Returns the history of a row that was read with the columns `HISTORY`."""
     notes: dict[tuple[int, str], CaptureNote] = {}
     bodies: dict[int, str] = {}
     links: dict[int, str] = {}
@@ -211,10 +211,10 @@ def history_of(found: Row | None) -> RowHistory:
 
 
 class Decided(NamedTuple):
-    """What an attempt to write a row decided, at which revision of it.
+    """The change that an attempt computed for a row, and the revision of the row.
 
-    `history` is the row's as far as it was read: with the captures of the change, perhaps, and
-    without its versions.
+    `history` is the history of the row, where it was read. It may contain the captures of the
+    change already, but not its versions.
     """
 
     revision: int
@@ -223,45 +223,45 @@ class Decided(NamedTuple):
 
 
 class Histories:
-    """Long histories, remembered with the revision of the row that has them.
+    """A cache of long histories, with the revision of their rows.
 
-    Whoever takes one has it alone: it is not there for others until it is kept again.
+    `pop` removes a history from the cache, so that only one thread has it until `put`.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._known: OrderedDict[bytes, tuple[int, RowHistory]] = OrderedDict()
+        self._cached: OrderedDict[bytes, tuple[int, RowHistory]] = OrderedDict()
         self._notes = 0
 
-    def take(self, row: bytes, revision: int) -> RowHistory | None:
-        """Returns the history of a row at a revision; None where it is not remembered."""
-        if row not in self._known:
+    def pop(self, row: bytes, revision: int) -> RowHistory | None:
+        """Removes and returns the history of a row at a revision; None where it is not cached."""
+        if row not in self._cached:
             return None
         with self._lock:
-            found = self._known.pop(row, None)
+            found = self._cached.pop(row, None)
             if found is None:
                 return None
             self._notes -= len(found[1].notes)
         return found[1] if found[0] == revision else None
 
-    def follow(self, row: bytes, decided: Decided, revision: int | None) -> None:
-        """Takes in what was written to a row; `revision` is the new one, None: there is none."""
-        history = decided.history or self.take(row, decided.revision)
+    def update(self, row: bytes, decided: Decided, revision: int | None) -> None:
+        """Updates the cache after a write; `revision` is the new one, None: unchanged."""
+        history = decided.history or self.pop(row, decided.revision)
         if history is None or len(history.notes) < _MANY_NOTES:
             return
         if decided.change is not None:
             history.apply(decided.change.more)
-        self.keep(row, decided.revision if revision is None else revision, history)
+        self.put(row, decided.revision if revision is None else revision, history)
 
-    def keep(self, row: bytes, revision: int, history: RowHistory) -> None:
-        """Remembers a history, if it is long."""
+    def put(self, row: bytes, revision: int, history: RowHistory) -> None:
+        """Adds a history to the cache, if it is long."""
         size = len(history.notes)
         if not _MANY_NOTES <= size <= _MAX_NOTES:
             return
         with self._lock:
-            _, before = self._known.pop(row, (0, None))
+            _, before = self._cached.pop(row, (0, None))
             self._notes += size - (len(before.notes) if before is not None else 0)
-            self._known[row] = revision, history
+            self._cached[row] = revision, history
             while self._notes > _MAX_NOTES:
-                _, (_, dropped) = self._known.popitem(last=False)
+                _, (_, dropped) = self._cached.popitem(last=False)
                 self._notes -= len(dropped.notes)

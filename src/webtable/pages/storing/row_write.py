@@ -1,9 +1,9 @@
-"""What storing captures does to the row of their page, computed from the row as it is.
+"""Computes the changes of captures to the row of their page.
 
-Two clocks: what a capture said is stamped with its own time, what was derived from it (index
-entries, the revision) with the row's revision. A row is changed by check-and-mutate on its
-revision; so what is read here after the revision was read is as it was then, or the write fails
-and all of it is done again.
+Two kinds of timestamps: the values of a capture have the time of that capture; derived data (index
+entries, the revision) has the row's revision. A row is changed by check-and-mutate on its revision.
+So all cells that are read here after the revision belong to that revision, or the write fails and
+everything is computed again.
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ from webtable.pages.storing.cells import (
     encode_time,
     note_qualifier,
 )
-from webtable.pages.storing.digest_collisions import told_apart
+from webtable.pages.storing.digest_collisions import with_distinct_digests
 from webtable.pages.storing.fast_append import append
 from webtable.pages.storing.history import CaptureNote, Versions, modified, rank, versions_to_put
 from webtable.pages.storing.newest_cell import (
-    Keeping,
-    Offered,
+    CaptureSummary,
     Repeated,
-    encode_held,
+    Retention,
+    encode_newest,
     repeat,
     repeated_change,
-    said_of,
+    stored_parse_context,
 )
 from webtable.pages.storing.row_history import (
     HISTORY,
@@ -66,48 +66,48 @@ __all__ = [
     "Parse",
     "RowHistory",
     "RowWrite",
-    "described",
-    "links_held",
+    "completed",
     "links_identity",
+    "newest_links",
     "read_histories",
 ]
 
 Parse = Callable[[str, bytes, str], PageInfo]
-"""(URL, body, media type) → what the body says. For bodies that are stored already."""
+"""(URL, body, media type) → the values in the body. For bodies that are stored already."""
 
 
 def read_histories(
-    table: Table, known: Histories, writes: Mapping[bytes, RowWrite], states: Iterable[RowState]
+    table: Table, cache: Histories, writes: Mapping[bytes, RowWrite], states: Iterable[RowState]
 ) -> None:
-    """Reads the histories of rows that are about to be written, with few round trips."""
+    """Reads the histories of rows that will be written, with few round trips."""
     rows = []
     for state in states:
         write = writes[state.row]
         if write.needs_history(state):
-            write.history = known.take(state.row, state.revision.number)
+            write.history = cache.pop(state.row, state.revision.number)
             if write.history is None:
                 rows.append(state.row)
     if len(rows) > 1:
         found = table.get_many(rows, HISTORY, versions=ALL_VERSIONS)
         for row, each in zip(rows, found, strict=True):
-            # What is damaged is told when that row is decided: the others are written.
+            # A damaged history raises when its row is computed: the other rows are written.
             with contextlib.suppress(CorruptData):
                 writes[row].history = history_of(each)
 
 
 class RowWrite:
-    """Stores captures of one page; called with the row as it was read, at every attempt anew.
+    """Stores captures of one page; called at every attempt with the row as it was read.
 
-    `outcomes` says, after the last attempt, what each capture was, and `links` what became of the
-    page's links, None where they are as they were. `guard` is called before every attempt;
-    `history` is the row's, where it was read already for this attempt.
+    After the last attempt, `outcomes` has the outcome of each capture, and `links` the change of
+    the page's links, None where they are unchanged. `guard` is called before every attempt.
+    `history` is the history of the row, where it was read already for this attempt.
     """
 
     def __init__(
         self, table: Table, described: TableSchema, captures: Sequence[NewCapture], parse: Parse
     ) -> None:
         self.guard: Callable[[], None] | None = None
-        self.keeping: Keeping | None = None
+        self.retention: Retention | None = None
         self.history: RowHistory | None = None
         self.decided: Decided | None = None
         self.links: LinksChange | None = None
@@ -120,18 +120,18 @@ class RowWrite:
         self.outcomes: dict[tuple[int, str], Outcome] = {}
 
     def __call__(self, state: RowState) -> Change | None:
-        """Decides what to do; see `webtable.index.table.Decide`.
+        """Computes the change of the row; see `webtable.index.table.Decide`.
 
         Raises:
-            ConflictError: the row holds another URL.
+            ConflictError: the row is the page of another URL.
         """
         if self.guard is not None:
             self.guard()
         there = state.facts.get(URL, b"").decode()
         if there not in ("", self.url):
             raise ConflictError(
-                f"row {state.row!r:.200} holds {there!r:.200}, not {self.url!r:.200}",
-                hint="two URLs have one key, which must not be; keep one of them elsewhere",
+                f"row {state.row!r:.200} is the page {there!r:.200}, not {self.url!r:.200}",
+                hint="two URLs have the same row key; store one of them in another store",
             )
         history, self.history = self.history, None
         repeated, self._repeated = self._repeated, None
@@ -142,9 +142,9 @@ class RowWrite:
         if history is None:
             is_new = state.cell is None
             history = RowHistory() if is_new else read_history(self._table, state.row)
-        self._captures = told_apart(self._given, history)
+        self._captures = with_distinct_digests(self._given, history)
         if all(history.notes.get(each.key) == each.note for each in self._captures):
-            # As it is when a file is loaded again.
+            # The usual case when a file is loaded again.
             for each in self._given:
                 self.outcomes.setdefault(each.key, "unchanged")
             self.links, self.decided = None, Decided(state.revision.number, history, None)
@@ -165,20 +165,20 @@ class RowWrite:
         return change
 
     def needs_history(self, state: RowState) -> bool:
-        """Whether to decide takes more than the state of the row; called before each attempt."""
+        """Whether the change needs more than the state of the row; called before each attempt."""
         self._repeated = None
         if state.cell is None:
             return False
-        capture, keeping = self._captures[0], self.keeping
+        capture, retention = self._captures[0], self.retention
         if (
             len(self._captures) == 1
-            and keeping is not None
+            and retention is not None
             and capture.body is not None
             and capture.info is not None
-            and capture.info.said is not None
+            and capture.info.context is not None
         ):
-            offered = Offered(capture.url, capture.note, capture.info.said)
-            self._repeated = repeat(offered, state.facts, keeping)
+            summary = CaptureSummary(capture.url, capture.note, capture.info.context)
+            self._repeated = repeat(summary, state.facts, retention)
         return self._repeated is None
 
     def _repeat(self, state: RowState, repeated: Repeated) -> Change | None:
@@ -198,17 +198,17 @@ class RowWrite:
         self.links = done.links
         return Change(more=[Put(state.row, done.values, timestamp=time * 1000)], facts=done.facts)
 
-    # What an attempt needs
+    # Used by an attempt
 
     def fresh(self, history: RowHistory) -> list[NewCapture]:
-        """Adds the captures that the row does not have; returns them. Tells what each of all is."""
+        """Adds the captures that the row does not have; returns them. Sets all outcomes."""
         fresh = []
         for capture in self._captures:
             note, key = capture.note, capture.key
-            known = history.notes.get(key)
-            if known is not None:
+            stored = history.notes.get(key)
+            if stored is not None:
                 self.outcomes.setdefault(key, "unchanged")
-                if rank(note) > rank(known):
+                if rank(note) > rank(stored):
                     history.add(note)
                     fresh.append(capture)
                 continue
@@ -229,34 +229,34 @@ class RowWrite:
         return None if found is None else found.ttl_seconds
 
     def stored(self, row: bytes, column: bytes, time: int) -> bytes:
-        """Reads the version of a column that holds from a second on."""
+        """Reads the version of a column that is valid from a second on."""
         at = time * 1000
         found = self._table.get(row, (column,), time_range=(at, at + 1))
         value = None if found is None else found.value(column)
         return b"" if value is None else value
 
     def parse(self, body: bytes, note: CaptureNote) -> PageInfo:
-        """Returns what a stored body says."""
+        """Parses a stored body."""
         return self._parse(self.url, body, note.type)
 
 
 class _Attempt:
-    """One attempt to store captures in a row that is as it was read."""
+    """One attempt to store captures in a row, computed from the row as it was read."""
 
     def __init__(self, write: RowWrite, state: RowState, history: RowHistory) -> None:
         self._write = write
         self._state = state
         self._history = history
         before = history.newest
-        self._was = None if before is None else _held(before, history.links, {})
+        self._was = None if before is None else _visible_links(before, history.links, {})
         self._new = write.fresh(history)
         self._counting = history.counted
         self._bodies = {c.note.digest: c.body for c in self._new if c.body is not None}
-        # Of some files (WAT) comes what bodies say, and not the bodies themselves.
-        told = sorted(self._new, key=lambda capture: capture.body is not None)
-        self._infos = {c.note.digest: c.info for c in told if c.info is not None}
+        # Some files (WAT) have the values of bodies without the bodies: those of bodies win.
+        ordered = sorted(self._new, key=lambda capture: capture.body is not None)
+        self._infos = {c.note.digest: c.info for c in ordered if c.info is not None}
         self._puts: dict[int, dict[bytes, bytes]] = {}
-        # A body came of which only the links were told: it says itself what they are.
+        # New bodies whose links were described by a WAT file: the links of the body replace them.
         self._confirmed = {
             c.note.time: c.note.digest
             for c in self._new
@@ -268,7 +268,7 @@ class _Attempt:
         }
 
     def change(self) -> Change | None:
-        """Returns what to do to the row."""
+        """Returns the change of the row."""
         if not self._new:
             return None
         for capture in self._new:
@@ -295,14 +295,14 @@ class _Attempt:
         identity: Callable[[CaptureNote], str],
         brought: Collection[str],
     ) -> list[tuple[int, str]]:
-        """Returns from when on which versions are to be put; `brought` came with new captures."""
+        """Returns the versions to be put; `brought` are the identities of new captures."""
         bodies = self._history.bodies
 
         def is_stored(each: str) -> bool:
             return stored.last(each) is not None or bodies.last(each) is not None
 
         new = {capture.note.time for capture in self._new}
-        # A body that comes after a reference to it makes the reference whole.
+        # A body that arrives after a reference to it completes the reference.
         for digest in brought:
             if not is_stored(digest):
                 new.update(self._history.waiting(digest))
@@ -314,15 +314,15 @@ class _Attempt:
             lambda each: each in brought or is_stored(each) or each == NO_LINKS,
         )
         newest = self._counting[-1]
-        ttl, holds = self._write.ttl_seconds(family), stored.visible_with(newest.time, dict(puts))
+        ttl, visible = self._write.ttl_seconds(family), stored.visible_with(newest.time, dict(puts))
         if (
             ttl is not None
-            and holds is not None
-            and newest.time - holds.time > ttl / 2
-            and holds.identity == identity(newest)
+            and visible is not None
+            and newest.time - visible.time > ttl / 2
+            and visible.identity == identity(newest)
         ):
-            # Before the only version of what is still there expires, it is written again.
-            return [*puts, (newest.time, holds.identity)]
+            # The only version of a current body or link list is written again before it expires.
+            return [*puts, (newest.time, visible.identity)]
         return list(puts)
 
     def _put_bodies(self) -> None:
@@ -349,30 +349,30 @@ class _Attempt:
             self._put(time, {**values, LINKS_OF: whose.encode()})
 
     def links_change(self) -> LinksChange | None:
-        """Returns what became of the links of the page; None where they are as they were."""
+        """Returns the change of the page's links; None where they are unchanged."""
         stored = self._history.links
         # Not whether there is a revision: a row that was deleted by hand may have one.
         is_new = URL not in self._state.facts
         put = {time: values for time, values in self._puts.items() if LINKS_OF in values}
         versions = {time: values[LINKS_OF].decode() for time, values in put.items()}
         newest = self._counting[-1]
-        holds = _held(newest, stored, versions)
+        now = _visible_links(newest, stored, versions)
         stored_now = {v[LINKS_OF].decode(): v[LINKS].decode() for v in put.values()}
         earlier = [
             text
             for whose, text in stored_now.items()
-            if text and whose != holds and stored.last(whose) is None
+            if text and whose != now and stored.last(whose) is None
         ]
         visible = stored.visible_with(newest.time, versions)
         is_confirmed = visible is not None and visible.time in self._confirmed
-        if not is_new and holds == self._was and not is_confirmed:
+        if not is_new and now == self._was and not is_confirmed:
             return LinksChange(self._write.url, None, earlier) if earlier else None
         links = ""
-        if holds is not None and holds != NO_LINKS:
+        if now is not None and now != NO_LINKS:
             at = (
-                max(time for time, whose in versions.items() if whose == holds)
-                if (holds in versions.values())
-                else stored.last(holds)
+                max(time for time, whose in versions.items() if whose == now)
+                if (now in versions.values())
+                else stored.last(now)
             )
             assert at is not None
             text = put[at][LINKS] if at in put else self._write.stored(self._state.row, LINKS, at)
@@ -389,13 +389,13 @@ class _Attempt:
         for each in self._new:
             if each.note.digest == digest and each.body is body:
                 return encode_body_of(digest, each.body_digest)
-        # A stored one, put once more for another second: its cell goes with it.
+        # A stored body is put again at another second, and its cell with it.
         at = self._history.bodies.last(digest)
         assert at is not None
         return self._write.stored(self._state.row, BODY_OF, at)
 
     def _info(self, digest: str) -> PageInfo | None:
-        """Returns what the body of a digest says, if there is one."""
+        """Returns the values of the body of a digest, if it exists."""
         if digest not in self._infos and (body := self._body(digest)) is not None:
             note = self._history.first(digest) or self._counting[-1]
             self._infos[digest] = self._write.parse(body, note)
@@ -404,66 +404,67 @@ class _Attempt:
     # Metadata
 
     def _put_metadata(self) -> dict[bytes, bytes]:
-        """Puts what the newest capture says, where that is new; returns the facts of the row."""
+        """Puts the values of the newest capture that changed; returns the facts of the row."""
         facts = self._state.facts
         newest = self._counting[-1]
         changed_at = modified(newest, self._history.since)
         is_newer = any(capture.note == newest for capture in self._new)
-        is_told = newest.is_revisit and any(c.note.digest == newest.digest for c in self._new)
-        if is_newer or is_told:
+        is_completed = newest.is_revisit and any(c.note.digest == newest.digest for c in self._new)
+        if is_newer or is_completed:
             first = self._history.first(newest.digest)
-            shown = described(newest, () if first is None else (first,))
+            shown = completed(newest, () if first is None else (first,))
             capture = NewCapture(self._write.url, shown, None, None)
             info = self._newest_info(newest)
-            told, said = metadata_of(capture, info, changed_at), info.said
+            metadata, context = metadata_of(capture, info, changed_at), info.context
         else:
-            told, said = {LAST_MODIFIED: encode_time(changed_at).encode()}, said_of(facts)
-        told[NEWEST] = self._held(newest, said)
-        if changed := changed_in(facts, told):
+            metadata = {LAST_MODIFIED: encode_time(changed_at).encode()}
+            context = stored_parse_context(facts)
+        metadata[NEWEST] = self._newest_cell(newest, context)
+        if changed := changed_in(facts, metadata):
             self._put(newest.time, changed)
         return {**facts, **changed}
 
-    def _held(self, newest: CaptureNote, said: str | None) -> bytes:
-        """Returns what the row holds of its newest capture, once everything is put."""
+    def _newest_cell(self, newest: CaptureNote, context: str | None) -> bytes:
+        """Returns the cell `metadata:held` for the row after all puts."""
         history, versions = self._history, []
         for stored, column, identity in (
             (history.bodies, BODY_OF, newest.digest),
             (history.links, LINKS_OF, links_identity(newest)),
         ):
-            # Behind a tab is the body's own digest.
+            # The body's own digest follows a tab.
             put = {
                 at: v[column].decode().partition("\t")[0]
                 for at, v in self._puts.items()
                 if column in v
             }
-            holds = stored.visible_with(newest.time, put)
-            is_own = holds is not None and holds.identity == identity
-            versions.append(holds.time if holds is not None and is_own else None)
-        return encode_held(newest, (versions[0], versions[1]), history.since, said)
+            visible = stored.visible_with(newest.time, put)
+            is_own = visible is not None and visible.identity == identity
+            versions.append(visible.time if visible is not None and is_own else None)
+        return encode_newest(newest, (versions[0], versions[1]), history.since, context)
 
     def _newest_info(self, newest: CaptureNote) -> PageInfo:
         facts = self._state.facts
         is_same = facts.get(DIGEST) == newest.digest.encode()
-        # A revisit says what the capture before it said, headers included, which a parse of the
-        # stored body does not see. What an older parser wrote is parsed again.
-        is_current = said_of(facts) is not None or not facts.get(NEWEST)
+        # A revisit has the values of the capture before it, also those of its headers, which a
+        # parse of the stored body does not see. Values of an older parser are parsed again.
+        is_current = stored_parse_context(facts) is not None or not facts.get(NEWEST)
         if is_same and is_current and newest.digest not in self._infos:
             return _info_in(facts)
         info = self._info(newest.digest)
         if info is not None:
             return info
-        # No body to be had: what an earlier capture of the same said may still be there.
+        # Without a body, the row may still have the values of an earlier capture with this digest.
         return _info_in(facts) if is_same else PageInfo()
 
 
 def _info_in(facts: Mapping[bytes, bytes]) -> PageInfo:
-    """Returns what the newest capture of a row said, as far as that is in its facts."""
+    """Returns the values of the newest capture of a row, as far as its facts have them."""
     count = int(facts.get(OUTLINKS) or 0)
-    return info_of(facts)._replace(link_count=count, said=said_of(facts))
+    return info_of(facts)._replace(link_count=count, context=stored_parse_context(facts))
 
 
-def described(note: CaptureNote, same: Iterable[CaptureNote]) -> CaptureNote:
-    """Returns a note with what a revisit does not say, but the capture that it repeats does."""
+def completed(note: CaptureNote, same: Iterable[CaptureNote]) -> CaptureNote:
+    """Returns a note; a revisit gets the size and type of the capture that it repeats."""
     repeated = min(
         (each for each in same if not each.is_revisit),
         key=lambda each: each.time,
@@ -474,16 +475,17 @@ def described(note: CaptureNote, same: Iterable[CaptureNote]) -> CaptureNote:
     return note._replace(size=repeated.size, type=note.type or repeated.type)
 
 
-def _held(note: CaptureNote, stored: Versions, put: Mapping[int, str]) -> str | None:
-    """Returns whose links are stored for a capture; None where its own are not known."""
-    holds = stored.visible_with(note.time, put)
-    return None if holds is None or holds.identity != links_identity(note) else holds.identity
+def _visible_links(note: CaptureNote, stored: Versions, put: Mapping[int, str]) -> str | None:
+    """Returns the identity of the links of a capture; None where they are not stored."""
+    visible = stored.visible_with(note.time, put)
+    identity = links_identity(note)
+    return identity if visible is not None and visible.identity == identity else None
 
 
-def links_held(values: Mapping[bytes, bytes]) -> str:
-    """Returns the links of the newest capture, of a row's newest values; empty where it has none.
+def newest_links(values: Mapping[bytes, bytes]) -> str:
+    """Returns the links of the newest capture from a row's newest values; empty where it has none.
 
-    That is also where they are not known, as of a reference to a capture that was never loaded.
+    Empty also where they are unknown: for a revisit of a capture that was never loaded.
     """
     is_ok = 200 <= int(values.get(STATUS) or 0) <= 299
     if not is_ok or values.get(LINKS_OF) != values.get(DIGEST):
@@ -492,5 +494,5 @@ def links_held(values: Mapping[bytes, bytes]) -> str:
 
 
 def links_identity(note: CaptureNote) -> str:
-    """Returns whose links hold at a capture: equal ones share a version."""
+    """Returns the identity of a capture's links: captures with the same one share a version."""
     return note.digest if note.is_ok else NO_LINKS

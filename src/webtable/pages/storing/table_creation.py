@@ -1,4 +1,4 @@
-"""Making the tables of a store of pages, and those of its indexes that are not there any more."""
+"""Creates the tables of a store of pages, and missing index tables."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = [
 
 
 class PlannedTable(NamedTuple):
-    """A table that a store of pages is to have."""
+    """A table that a store of pages needs."""
 
     schema: TableSchema
     splits: Sequence[bytes] = ()
@@ -40,26 +40,26 @@ def index_table(
 
 
 def check_foreign(store: Store, planned: Iterable[PlannedTable]) -> None:
-    """Makes sure that no table of these names is anybody else's.
+    """Checks that no table of another application has one of these names.
 
-    One that is empty and has just the planned schema is taken for a part of a store whose making
-    was interrupted.
+    An empty table with exactly the planned schema counts as a part of a store of pages whose
+    creation was interrupted.
 
     Raises:
-        InvalidRequest: there are others; it names all of them.
+        InvalidRequest: such tables exist; the message names all of them.
     """
-    known = set(store.tables())
+    existing = set(store.tables())
     foreign = [
         each.schema.name
         for each in planned
-        if each.schema.name in known and not _is_ours(store, each.schema)
+        if each.schema.name in existing and not _is_ours(store, each.schema)
     ]
     if foreign:
         names = "', '".join(foreign)
         raise InvalidRequest(
             f"'{store.location}' has tables of other origin with the names of a store of pages:"
             f" '{names}'",
-            hint="drop or rename them, or take another location (on HBase another namespace,"
+            hint="drop or rename them, or use another location (on HBase another namespace,"
             " ?namespace=NAME)",
         )
 
@@ -78,30 +78,30 @@ def _shape(family: Family) -> tuple[object, ...]:
 
 
 def create_missing(store: Store, planned: Iterable[PlannedTable]) -> None:
-    """Creates the tables that are not there."""
-    known = set(store.tables())
+    """Creates the tables that do not exist."""
+    existing = set(store.tables())
     for each in planned:
-        if each.schema.name not in known:
+        if each.schema.name not in existing:
             store.create_table(each.schema, splits=each.splits)
 
 
 def unbuilt(rows: IndexedTable) -> dict[str, str]:
-    """Returns the indexes that answer no questions, each with the reason."""
-    known, found = set(rows.store.tables()), {}
+    """Returns the indexes that queries cannot use, each with the reason."""
+    existing, found = set(rows.store.tables()), {}
     for name, index in rows.indexes.items():
-        if index.table not in known:
-            found[name] = f"its table '{index.table}' is not there"
+        if index.table not in existing:
+            found[name] = f"its table '{index.table}' does not exist"
             continue
         try:
             if rows.state(name) != "ready":
-                found[name] = "it is not built to its end"
+                found[name] = "its build is not finished"
         except SchemaMismatch as error:
             found[name] = error.message
     return found
 
 
 def build_index(rows: IndexedTable, keys: KeyScheme, name: str) -> int:
-    """Builds an index anew, its table too where there is none; returns how many pages it is of."""
+    """Rebuilds an index, and creates its table if it is missing; returns the number of pages."""
     index, store = rows.index(name), rows.store
     is_embedded = store.capabilities.atomic_commits
     if index.table in store.tables():

@@ -1,4 +1,4 @@
-"""Loads that ask which bodies are needed: the same store and the same report as without asking."""
+"""Loads with summaries give the same store and the same report as loads without them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from webtable.pages.loading.batches import Task, read_batches, read_file, read_u
 from webtable.pages.loading.loader import Loader, LoadReport
 from webtable.pages.page import NewCapture
 from webtable.pages.storing.capture_parser import parse_stored
-from webtable.pages.storing.newest_cell import Offered
+from webtable.pages.storing.newest_cell import CaptureSummary
 from webtable.pages.table import PageTable
 
 PAGES, BATCH = 110, 20
@@ -27,11 +27,11 @@ CHANGED, MOVED, BROKEN, HEADED = 7, 25, 40, 30
 """Which pages are different the second time: every so manyth."""
 # A batch does not fit into a pipe: no process is more than one ahead of what is stored.
 PADDING = "<!--" + "x" * 20_000 + "-->"
-NEVER = 2  # more than all captures of a batch: none is offered
+NEVER = 2  # more than all captures of a batch: no summaries are sent
 
 
 def record(number: int, day: int) -> bytes:
-    """An answer; on the second day some differ in their body, status, charset or header."""
+    """A response; on the second day some differ in their body, status, charset or header."""
     is_later = day > 1
     status = "404 Not Found" if is_later and number % BROKEN == 0 else "200 OK"
     kind = "text/html; charset=iso-8859-1" if is_later and number % MOVED == 0 else "text/html"
@@ -40,15 +40,15 @@ def record(number: int, day: int) -> bytes:
     links = "".join(f'<a href="/p{n}">to {n}</a>' for n in range(number % 5))
     body = f"<title>Page {number} \u00e9</title>{links}<p>text{change}{PADDING}".encode()
     head = f"HTTP/1.1 {status}\r\nContent-Type: {kind}\r\n{robots}\r\n"
-    answer = head.encode() + body
+    response = head.encode() + body
     warc = (
         "WARC/1.1\r\nWARC-Type: response\r\n"
         f"WARC-Target-URI: https://site{number % 5}.example.com/p{number}\r\n"
         f"WARC-Date: 2026-09-{day:02}T12:00:{number % 60:02}Z\r\n"
         "Content-Type: application/http; msgtype=response\r\n"
-        f"Content-Length: {len(answer)}\r\n\r\n"
+        f"Content-Length: {len(response)}\r\n\r\n"
     )
-    return gzip.compress(warc.encode() + answer + b"\r\n\r\n", 1)
+    return gzip.compress(warc.encode() + response + b"\r\n\r\n", 1)
 
 
 def write(path: Path, records: list[tuple[int, int]]) -> str:
@@ -105,71 +105,71 @@ def test_the_same_store_and_the_same_report(
     tmp_path: Path, crawls: dict[str, str], names: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     files = [crawls["first"], *(crawls[name] for name in names)]
-    offered = _counted(monkeypatch)
-    asked = load(str(tmp_path / "asked"), files)
-    assert offered["taken"] > PAGES / 3
-    monkeypatch.setattr(loader, "_MANY_KNOWN", NEVER)
-    before = dict(offered)
+    counted = _counted(monkeypatch)
+    with_summaries = load(str(tmp_path / "with_summaries"), files)
+    assert counted["stored"] > PAGES / 3
+    monkeypatch.setattr(loader, "_MANY_UNCHANGED", NEVER)
+    before = dict(counted)
     plain = load(str(tmp_path / "plain"), files)
-    assert offered == before
-    assert asked == plain
-    assert cells(str(tmp_path / "asked")) == cells(str(tmp_path / "plain"))
+    assert counted == before
+    assert with_summaries == plain
+    assert cells(str(tmp_path / "with_summaries")) == cells(str(tmp_path / "plain"))
 
 
 def _counted(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
-    counts = {"captures": 0, "taken": 0}
-    take = PageTable.take_offered
+    counts = {"captures": 0, "stored": 0}
+    store_summaries = PageTable.store_summaries
 
-    def taking(pages: PageTable, captures: list[Offered]) -> list[int | None]:
-        found = take(pages, captures)
+    def counting(pages: PageTable, captures: list[CaptureSummary]) -> list[int | None]:
+        found = store_summaries(pages, captures)
         counts["captures"] += len(found)
-        counts["taken"] += len(found) - found.count(None)
+        counts["stored"] += len(found) - found.count(None)
         return found
 
-    monkeypatch.setattr(PageTable, "take_offered", taking)
+    monkeypatch.setattr(PageTable, "store_summaries", counting)
     return counts
 
 
-def test_nothing_is_offered_of_a_crawl_that_is_new(
+def test_no_summaries_are_sent_of_a_new_crawl(
     tmp_path: Path, crawls: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    offered = _counted(monkeypatch)
+    counted = _counted(monkeypatch)
     (report,) = load(str(tmp_path / "store"), [crawls["first"]])
     assert report.new == PAGES
-    assert offered["captures"] == 0
+    assert counted["captures"] == 0
 
 
 def test_a_process_that_is_killed_loses_nothing(
     tmp_path: Path, crawls: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    location, killed = str(tmp_path / "asked"), []
+    location, killed = str(tmp_path / "with_summaries"), []
     load(location, [crawls["first"]])
-    take = PageTable.take_offered
+    store_summaries = PageTable.store_summaries
 
-    def take_and_kill(pages: PageTable, captures: list[Offered]) -> list[int | None]:
-        found = take(pages, captures)
+    def store_and_kill(pages: PageTable, captures: list[CaptureSummary]) -> list[int | None]:
+        found = store_summaries(pages, captures)
         for process in worker_ids():
             os.kill(process, 9)
             killed.append(found)
         return found
 
-    monkeypatch.setattr(PageTable, "take_offered", take_and_kill)
-    (asked,) = load(location, [crawls["second"]])
-    (found,) = killed  # where one died, the others go one by one
+    monkeypatch.setattr(PageTable, "store_summaries", store_and_kill)
+    (with_summaries,) = load(location, [crawls["second"]])
+    (found,) = killed  # after a death, the records are sent one by one
     assert len(found) - found.count(None) > BATCH / 2
-    monkeypatch.setattr(loader, "_MANY_KNOWN", NEVER)
+    monkeypatch.setattr(loader, "_MANY_UNCHANGED", NEVER)
     *_, plain = load(str(tmp_path / "plain"), [crawls["first"], crawls["second"]])
-    assert asked == plain
+    assert with_summaries == plain
     assert cells(location) == cells(str(tmp_path / "plain"))
 
 
-def test_a_page_that_comes_twice_in_a_batch_is_not_offered(tmp_path: Path) -> None:
+def test_a_page_with_two_captures_in_a_batch_has_no_summary(tmp_path: Path) -> None:
     path = write(tmp_path / "twice.warc.gz", [(1, 1), (2, 1), (1, 2), (3, 1)])
     (batch,) = read_unparsed(Task(path), read_file)
-    assert [batch.captures[place].url[-2:] for place in batch.offered()] == ["p2", "p3"]
+    assert [batch.captures[place].url[-2:] for place in batch.summaries()] == ["p2", "p3"]
 
 
-def test_what_was_taken_is_not_parsed(tmp_path: Path) -> None:
+def test_a_capture_stored_by_its_summary_is_not_parsed(tmp_path: Path) -> None:
     path = write(tmp_path / "some.warc.gz", [(number, 1) for number in range(4)])
     (batch,) = read_unparsed(Task(path), read_file)
     (whole,) = read_batches(Task(path), read_file)
