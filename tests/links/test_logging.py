@@ -63,13 +63,15 @@ def test_verifying_and_repairing(index: LinkIndex, caplog: pytest.LogCaptureFixt
     a_link_is_lost(index)
     caplog.clear()
     report = verify_links(index, repair=True)
-    assert report.mended
+    assert report.repaired
     place = f"store '{index.store.location}': "
     messages = [each.removeprefix(place) for each in logged(caplog)]
     assert messages[0] == "repairing the link index"
-    assert messages[1].startswith(f"repaired {report.mended} differences of the link index, first:")
+    assert messages[1].startswith(
+        f"repaired {report.repaired} differences of the link index, first:"
+    )
     assert messages[2] == (
         f"link index verified over {report.pages} pages; differences: 0,"
-        f" repaired: {report.mended}, under way: 0"
+        f" repaired: {report.repaired}, under way: 0"
     )
     assert len(messages) == 3

@@ -1,1 +1,1 @@
-"""The link graph: who links where and with which words, kept up to date page by page."""
+"""The link index: which page links to which, with its anchor and rel; updated page by page."""

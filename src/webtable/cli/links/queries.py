@@ -19,7 +19,7 @@ from webtable.cli.lists import (
 from webtable.cli.options import Format, format_option, store_option
 from webtable.cli.output import Column, more_follows, talk
 from webtable.cli.safe_text import show_text
-from webtable.links.asking.dump import Line, layout
+from webtable.links.asking.dump import DumpCell, layout
 from webtable.links.asking.queries import ANCHOR_SOURCES
 from webtable.links.asking.wide_rows import Kind
 
@@ -224,7 +224,7 @@ def dump_(location: str, form: Format, **listing: Unpack[Listing]) -> None:
             more_follows("--after", found.cursor)
 
 
-def _print_lines(lines: Iterator[Line]) -> None:
+def _print_lines(lines: Iterator[DumpCell]) -> None:
     """Prints a table of any length as it is read."""
     for text in layout(lines):
         click.echo(show_text(text))

@@ -80,7 +80,7 @@ def _talk(report: PageReport, links: LinkReport) -> None:
         name = show_bytes(each.row) or "store"
         talk(f"{'mended: ' if each.is_mended else ''}{name}: {each.what}")
     for found in links.examples:
-        talk(f"{'mended: ' if found.is_mended else ''}links, {found.name}: {found.what}")
+        talk(f"{'mended: ' if found.is_repaired else ''}links, {found.name}: {found.what}")
     for found in [] if links.left is None else links.left.examples:
         talk(
             f"not mended: links, {found.name}: {found.what}; `webtable links rebuild` writes all"

@@ -9,7 +9,7 @@ from typing import TypeVar, Unpack
 import msgspec
 
 from webtable.errors import NotFound, StaleIndex
-from webtable.links.asking.dump import Line, dump
+from webtable.links.asking.dump import DumpCell, dump
 from webtable.links.asking.history import Change, LinkHistory, PastPage
 from webtable.links.asking.queries import (
     ANCHOR_SOURCES,
@@ -296,10 +296,10 @@ class Links:
 
         return list_of("link-redirects", fetch_resolved, options, to=url, domain=domain, kind=kind)
 
-    def dump(self, **options: Unpack[ListOptions]) -> Results[Line]:
+    def dump(self, **options: Unpack[ListOptions]) -> Results[DumpCell]:
         """Returns the whole link index as the cells of one table, in its order."""
 
-        def fetch(*, limit: int, after: str | None) -> ResultPage[Line]:
+        def fetch(*, limit: int, after: str | None) -> ResultPage[DumpCell]:
             return bounded(dump(self.index, after), limit, QueryCost())
 
         return list_of("dump", fetch, options)
@@ -307,10 +307,10 @@ class Links:
 
 def _past(found: PastPage[T]) -> ResultPage[T]:
     """Returns results about earlier times with how far back the store reaches."""
-    kept = found.kept
+    retention = found.retention
     about = {
-        "kept_since": None if kept.since is None else encode_time(kept.since),
-        "kept_versions": kept.versions,
+        "kept_since": None if retention.since is None else encode_time(retention.since),
+        "kept_versions": retention.versions,
         "not_kept": found.not_kept,
     }
-    return msgspec.structs.replace(found.answer, about=about)
+    return msgspec.structs.replace(found.results, about=about)

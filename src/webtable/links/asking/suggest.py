@@ -1,4 +1,4 @@
-"""Whether a URL is known to the link index, and which known ones are near to one that is not."""
+"""Finds a page or domain in the link index; suggests similar names if it is not there."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from webtable.pages.keys import reversed_host
 from webtable.pages.urls import split_url, typed_url
 from webtable.store.scan import Scan
 
-__all__ = ["check_domain", "check_known", "domain_of", "nearest"]
+__all__ = ["domain_of", "find_domain", "find_page", "nearest"]
 
 _NAMED = 3
 
 
-def check_known(index: LinkIndex, url: str, reader: LinkReader) -> bytes:
-    """Returns the URI of a page that is crawled, or linked to, now or once.
+def find_page(index: LinkIndex, url: str, reader: LinkReader) -> bytes:
+    """Returns the URI of a page that is or was crawled or linked to.
 
     Raises:
-        NotFound: it never was; names those that are near.
+        NotFound: the page is not in the index; the hint has similar URLs.
     """
     uri = uri_of(url)
     if index.table.get(page_row(uri), (schema.INCOUNT,)) is None and not reader.is_named(uri):
         near = nearest(index, url)
-        hint = "the nearest known ones: " + ", ".join(near) if near else "no pages are known"
+        hint = "similar pages: " + ", ".join(near) if near else "the link index has no pages"
         raise NotFound("page", url, hint=hint)
     return uri
 
 
 def nearest(index: LinkIndex, url: str) -> list[str]:
-    """Returns some known URLs that look like one: the same in another spelling, its neighbours."""
+    """Returns similar URLs of the index: other spellings of the same URL, and its neighbours."""
     uri = uri_of(url)
     spellings = [uri_of(each) for each in _spellings(url)]
     rows = [page_row(each) for each in spellings]
@@ -68,10 +68,10 @@ def _beside(index: LinkIndex, row: bytes, *, reverse: bool = False) -> list[byte
 
 
 def domain_of(index: LinkIndex, name: str) -> tuple[str, bytes]:
-    """Returns a host as URLs have it, and the registered domain that it is of or under.
+    """Returns a host in canonical form, and its registered domain.
 
     Raises:
-        InvalidRequest: it is none.
+        InvalidRequest: the name is not a host.
     """
     try:
         parts = split_url(typed_url(name))
@@ -84,15 +84,15 @@ def domain_of(index: LinkIndex, name: str) -> tuple[str, bytes]:
 
 
 def _no_domain(name: str) -> InvalidRequest:
-    return InvalidRequest(f"'{name}' is not a domain", hint="give a host, as example.com")
+    return InvalidRequest(f"'{name}' is not a domain", hint="give a host, for example example.com")
 
 
-def check_domain(index: LinkIndex, name: str) -> tuple[str, bytes]:
-    """Returns a host and its registered domain, of which there are pages or links to them.
+def find_domain(index: LinkIndex, name: str) -> tuple[str, bytes]:
+    """Returns a host and its registered domain, if the index has or had pages of the domain.
 
     Raises:
-        InvalidRequest: it is no domain.
-        NotFound: there never were; names domains that are near.
+        InvalidRequest: the name is not a domain.
+        NotFound: the domain is not in the index; the hint has similar domains.
     """
     host, domain = domain_of(index, name)
     row = b"d:%b\0" % domain
@@ -108,12 +108,12 @@ def check_domain(index: LinkIndex, name: str) -> tuple[str, bytes]:
         near += [found.key[2:].partition(b"\0")[0] for found in index.table.scan(scan)]
     near.sort(key=lambda each: -_shared(each, domain))
     names = [reversed_host(each.decode()) for each in dict.fromkeys(near)][:_NAMED]
-    hint = "the nearest known ones: " + ", ".join(names) if names else "no domains are known"
+    hint = "similar domains: " + ", ".join(names) if names else "the link index has no domains"
     raise NotFound("domain", host, hint=hint)
 
 
 def _shared(one: bytes, other: bytes) -> int:
-    """Returns how many bytes two names have in common at their beginning."""
+    """Returns the length of the common prefix of two names."""
     for at, (left, right) in enumerate(zip(one, other, strict=False)):
         if left != right:
             return at

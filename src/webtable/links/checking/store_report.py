@@ -43,7 +43,7 @@ class StoreReport(NamedTuple):
             "uris": self.links.uris,
             "link_differences": links.differences,
             "link_ranks_missing": links.ranks_lacking,
-            "links_mended": self.links.mended,
+            "links_mended": self.links.repaired,
             "link_work": self.links.work,
             "links_under_way": self.links.under_way,
         }
