@@ -106,7 +106,7 @@ def _check_still(index: LinkIndex) -> None:
         if any(not is_abandoned(timestamp, now) for _, timestamp, _, _ in row.raw_cells):
             raise ConflictError(
                 f"pages of '{index.store.location}' are being loaded, or were a moment ago",
-                hint="wait until the loads end, or run `webtable links drain` 15 minutes later",
+                hint="wait until the loads end, or run `webtable links drain` 16 minutes later",
             )
 
 
