@@ -1,10 +1,10 @@
-// The Java client's part in the group `hbase`: reads commands, does the work, answers how much of it.
+// The Java client's part in the group `hbase`: reads commands, does the work, and prints the amount of work.
 //
 // java -cp JARS HBaseBench.java QUORUM PORT PARENT ROWS PAGES WRITES
 //
-// A command is a line of words: an operation, and for most the number of a list of row keys that
-// `keys NUMBER KEY ...` has told before. The answer is a line with one number. Everything is done
-// as the documentation of HBase's client advises; docs/develop/benchmarks.md says by which calls.
+// A command is one line: an operation, and for most operations the number of a list of row keys
+// that an earlier `keys NUMBER KEY ...` sent. The response is a line with one number. The calls are
+// those that the documentation of HBase's client recommends; docs/develop/benchmarks.md lists them.
 
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
@@ -76,12 +76,12 @@ public class HBaseBench {
     System.exit(0); // the connection's threads would linger
   }
 
-  private long run(String[] words) throws Exception {
-    byte[][] chosen = words.length > 1 ? keys.get(words[1]) : null;
-    switch (words[0]) {
+  private long run(String[] parts) throws Exception {
+    byte[][] chosen = parts.length > 1 ? keys.get(parts[1]) : null;
+    switch (parts[0]) {
       case "keys":
-        keys.put(words[1], parse(words));
-        return words.length - 2;
+        keys.put(parts[1], parse(parts));
+        return parts.length - 2;
       case "scan":
         return scan(rows, new Scan());
       case "scan_pages":
@@ -106,11 +106,11 @@ public class HBaseBench {
       case "check_and_put":
         return checkAndPut(chosen);
       default:
-        throw new IllegalArgumentException(words[0]);
+        throw new IllegalArgumentException(parts[0]);
     }
   }
 
-  /** Copies out what a program that works with the cells needs: qualifier, time, value. */
+  /** Copies the parts of a cell that a program needs: qualifier, time, value. */
   private static int decode(Result result) {
     int found = 0;
     for (Cell cell : result.rawCells()) {
@@ -223,10 +223,10 @@ public class HBaseBench {
     return done;
   }
 
-  private static byte[][] parse(String[] words) {
-    byte[][] parsed = new byte[words.length - 2][];
+  private static byte[][] parse(String[] parts) {
+    byte[][] parsed = new byte[parts.length - 2][];
     for (int at = 0; at < parsed.length; at++) {
-      parsed[at] = bytes(words[at + 2]);
+      parsed[at] = bytes(parts[at + 2]);
     }
     return parsed;
   }

@@ -3,7 +3,7 @@
 Each contender stores the same rows in batches of the same size, with a write-ahead log that is not
 synced, and its `put` ends with the data in its files. The peers get the shape that suits them
 best: RocksDB keys are row and qualifier joined, without a timestamp; SQLite has a tuned WITHOUT
-ROWID table, statements prepared once, and one transaction a batch.
+ROWID table, statements prepared once, and one transaction for each batch.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class Rows:
         chance.shuffle(self.keys)
         self._size = size
         # Text-like bytes; each value is another piece of them, so that memory stays small.
-        words = [b"%x" % chance.getrandbits(chance.randrange(8, 60)) for _ in range(400_000)]
-        self._text = b" ".join(words)
+        parts = [b"%x" % chance.getrandbits(chance.randrange(8, 60)) for _ in range(400_000)]
+        self._text = b" ".join(parts)
 
     @property
     def cells(self) -> int:
@@ -46,7 +46,7 @@ class Rows:
         return len(self.keys) * len(self.qualifiers)
 
     def __iter__(self) -> Iterator[tuple[bytes, list[bytes]]]:
-        """Yields each row's key and its values, one a qualifier."""
+        """Yields each row's key and its values, one for each qualifier."""
         text, size, per_row = self._text, self._size, range(len(self.qualifiers))
         span = len(text) - size
         at = 0
@@ -74,7 +74,7 @@ class Contender(ABC):
 
     @abstractmethod
     def get(self, keys: Sequence[bytes]) -> int:
-        """Reads one column of each of the rows, one call a row."""
+        """Reads one column of each row, with one call for each row."""
 
     @abstractmethod
     def close(self) -> None:
@@ -106,7 +106,7 @@ class WebTable(Contender):
         return done
 
     def scan_cells(self) -> int:
-        """As `scan`, with a `Cell` made of every cell."""
+        """Does the same as `scan`, and creates a `Cell` for every cell."""
         done = 0
         for row in self._table.scan():
             for _cell in row.cells:
@@ -123,12 +123,12 @@ class WebTable(Contender):
         return found
 
     def get_many(self, keys: Sequence[bytes]) -> int:
-        """Reads one column of the rows, a hundred rows a call."""
+        """Reads one column of the rows, with one call for a hundred rows."""
         column = self._columns[-1]
         found = 0
         for at in range(0, len(keys), 100):
-            answers = self._table.get_many(keys[at : at + 100], (column,))
-            found += sum(row is not None for row in answers)
+            rows_read = self._table.get_many(keys[at : at + 100], (column,))
+            found += sum(row is not None for row in rows_read)
         return found
 
     def close(self) -> None:
@@ -136,7 +136,7 @@ class WebTable(Contender):
 
 
 class RawRocks(Contender):
-    """rocksdict as a Python programmer would use it without us: raw mode and write batches."""
+    """rocksdict as a Python programmer uses it directly: raw mode and write batches."""
 
     def __init__(self, path: Path, rows: Rows) -> None:
         super().__init__(path, rows)
@@ -170,13 +170,13 @@ class RawRocks(Contender):
         return found
 
     def get_many(self, keys: Sequence[bytes]) -> int:
-        """Reads one column of the rows, a hundred rows a call."""
+        """Reads one column of the rows, with one call for a hundred rows."""
         qualifier = self.rows.qualifiers[-1]
         found = 0
         for at in range(0, len(keys), 100):
-            answers = self._family.get([key + qualifier for key in keys[at : at + 100]])
-            assert isinstance(answers, list)
-            found += sum(value is not None for value in answers)
+            rows_read = self._family.get([key + qualifier for key in keys[at : at + 100]])
+            assert isinstance(rows_read, list)
+            found += sum(value is not None for value in rows_read)
         return found
 
     def close(self) -> None:

@@ -1,8 +1,8 @@
 """The group `filters`: scans through filters in the embedded store, against the bare scan.
 
-All of it in processor time: the peer is the same program, so the machine's other work must not
-count. A rate is the cells of the table over the time it took to get through all of them, read or
-skipped; so a filter that skips most of a table is many times as fast as the bare scan.
+All times are processor time: the peer is the same program, so other work on the machine must not
+count. A rate is the number of cells of the table, read or skipped, divided by the time of the scan;
+so a filter that skips most of a table is many times as fast as the bare scan.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ SCANS = 3
 
 
 class Case(NamedTuple):
-    """A filter, the rows that it keeps, and how fast it is to be, in bare scans."""
+    """A filter, the rows that it keeps, and the target speed relative to the bare scan."""
 
     filter: Filter | None
     rows: int

@@ -1,6 +1,6 @@
-"""What the store costs apart from speed: opening it, starting the command, memory.
+"""Costs of the store other than speed: opening it, starting the command, memory.
 
-The parts that say something about a process run in one of their own:
+Steps that measure a process run in a process of their own:
 `python -m benchmarks.footprint STEP PATH` does one step and prints its figures as JSON.
 """
 
@@ -58,7 +58,7 @@ def _child(step: str, path: Path) -> dict[str, float]:
 
 
 def _command_seconds(*arguments: str) -> float:
-    """Returns how long a command takes from the start of its process to its end."""
+    """Returns the seconds of a command, from the start of its process to its end."""
     command = Path(sys.executable).with_name("webtable")
     times = []
     for _ in range(11):
@@ -69,7 +69,7 @@ def _command_seconds(*arguments: str) -> float:
 
 
 def memory(path: str) -> dict[str, float]:
-    """Writes and reads a gigabyte over 30 families, and returns the most memory it took."""
+    """Writes and reads a gigabyte over 30 families, and returns the peak memory."""
     chance = random.Random(1)
     noise = chance.randbytes(2_000_000)
     count = GIGABYTE // (1000 * len(FAMILIES)) + 1
@@ -89,18 +89,18 @@ def memory(path: str) -> dict[str, float]:
 
 
 def peak_megabytes() -> float:
-    """Returns the most memory that this process has had resident.
+    """Returns the peak resident memory of this process.
 
-    Not `getrusage`: its figure survives exec, so a child begins with what its parent had.
+    Not `getrusage`: its figure survives exec, so a child starts with the peak of its parent.
     """
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith("VmHWM:"):
             return int(line.split()[1]) * 1024 / 1e6
-    raise AssertionError("the kernel does not tell the peak of resident memory")
+    raise AssertionError("the kernel does not report the peak of resident memory")
 
 
 def fill(path: str) -> dict[str, float]:
-    """Makes a store of one gigabyte: 50,000 pages of 20 KB with a few small cells each."""
+    """Creates a store of one gigabyte: 50,000 pages of 20 KB with a few small cells each."""
     chance = random.Random(2)
     noise = chance.randbytes(4_000_000)
     with webtable.open(path) as store:

@@ -1,7 +1,7 @@
 """Measuring and reporting: figures, interleaved rounds, the table on the terminal, the JSON file.
 
-A group is a function that takes a `Bench` and adds figures to it. It makes its files under
-`Bench.scratch`, which is gone when the run ends, also when it fails.
+A group is a function with a `Bench` as its argument; it adds figures to it. It creates its files
+under `Bench.scratch`, which is removed when the run ends, even if it fails.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ __all__ = ["Bench", "Figure", "Target", "rates"]
 
 
 class Target(NamedTuple):
-    """What a figure's ratio should be: at least, or at most, a number."""
+    """The target of a figure's ratio: at least, or at most, a number."""
 
     number: float
     at_most: bool = False
 
-    def holds(self, ratio: float) -> bool:
+    def is_met(self, ratio: float) -> bool:
         return ratio <= self.number if self.at_most else ratio >= self.number
 
     def __str__(self) -> str:
@@ -71,7 +71,7 @@ class Bench:
     def __enter__(self) -> Bench:
         self._output.parent.mkdir(parents=True, exist_ok=True)
         # Beside the result and not in the system's directory for temporary files: that one may be
-        # memory, and a store in memory says nothing about a store on disk.
+        # memory, and a store in memory has other figures than a store on disk.
         self.scratch = Path(tempfile.mkdtemp(prefix="bench-", dir=self._output.parent))
         return self
 
@@ -84,7 +84,7 @@ class Bench:
         shutil.rmtree(self.scratch, ignore_errors=True)
 
     def say(self, text: str) -> None:
-        """Tells the person at the terminal what is being measured."""
+        """Prints to the terminal what is being measured."""
         self.console.print(text, style="dim")
 
     def compare(
@@ -111,7 +111,7 @@ class Bench:
 
     def short(self) -> list[Figure]:
         """Returns the figures that miss their targets."""
-        return [each for each in self.figures if each.target and not each.target.holds(each.ratio)]
+        return [each for each in self.figures if each.target and not each.target.is_met(each.ratio)]
 
     def write(self) -> None:
         """Writes the figures as JSON."""
@@ -129,7 +129,7 @@ class Bench:
         for each in self.figures:
             mark = ""
             if each.target:
-                ok = each.target.holds(each.ratio)
+                ok = each.target.is_met(each.ratio)
                 mark = "[green]ok[/]" if ok else "[bold red]short[/]"
             value = f"{each.value:,.0f}" if each.value >= 100 else f"{each.value:.3g}"
             goal = "" if each.target is None else str(each.target)
@@ -139,7 +139,7 @@ class Bench:
 
 
 Peer = tuple[Sequence[float], Target | None]
-"""A peer's measurements, one a round, and the ratio that we should reach against it."""
+"""A peer's measurements, one for each round, and the target ratio against it."""
 
 
 def rates(
@@ -148,11 +148,11 @@ def rates(
     turn: int = 0,
     clock: Callable[[], float] = time.perf_counter,
 ) -> dict[str, float]:
-    """Runs each contender's pieces of work and returns its rate: what they return, a second.
+    """Runs the work of each contender and returns its rate: the sum of the results per second.
 
-    The contenders take turns piece by piece, so that what else the machine does meets all of them;
-    the order moves with `turn`, so that none is always the one that finds a warm machine. Where all
-    of the work is done in this process, `time.process_time` leaves out what others do.
+    The contenders alternate piece by piece, so that other work on the machine affects all of them.
+    The order changes with `turn`, so that no contender always finds a warm machine. If all work is
+    done in this process, `time.process_time` leaves out the work of other processes.
     """
     names = list(work)
     turn %= len(names)

@@ -1,6 +1,6 @@
 """The group `hbase`: our client against happybase over a Thrift gateway, and the Java client.
 
-All of them work on one cluster of this machine, on the same tables, and take turns.
+All clients use the same tables of one cluster on this machine, and alternate.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ QUICK = 10
 
 
 class Step:
-    """One operation: what it is called, how much of it, and what we should reach.
+    """One operation: its name, its amount of work, and its targets.
 
-    `pieces` and `size` say how many pieces of work a round has and how many keys each; a step
-    without a size goes over a whole table.
+    `pieces` is the number of pieces of work in a round, `size` the number of keys of each; a step
+    without a size reads a whole table.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class Data:
         self.pages = [b"%02x:page%06d" % (n * 97 % 256, n) for n in range(pages)]
 
     def load(self, location: str) -> None:
-        """Makes the tables and leaves their rows in files."""
+        """Creates the tables and flushes their rows to files."""
         chance = random.Random(4)
         text = b" ".join(b"%x" % chance.getrandbits(40) for _ in range(100_000))
         span = len(text) - PAGE_BYTES
@@ -172,7 +172,7 @@ def _work(
     java = clients[JAVA]
     assert isinstance(java, Java)
     for piece in pieces:
-        java.tell(piece)
+        java.send_keys(piece)
     return {
         name: [
             _checked(partial(getattr(client, step.method), piece), size * rows_each)
@@ -193,7 +193,7 @@ def _checked(work: Callable[[], int], want: int) -> Callable[[], int]:
 
 @contextlib.contextmanager
 def cluster(bench: Bench) -> Iterator[str]:
-    """Yields the location of a cluster: a new one of this machine, unless one is named."""
+    """Yields the location of a cluster: a new cluster on this machine, unless one is given."""
     if named := os.environ.get("WEBTABLE_BENCH_HBASE"):
         yield named
         return

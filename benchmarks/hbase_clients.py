@@ -1,9 +1,8 @@
 """The same work on one HBase done three ways: by WebTable, by happybase, and by the Java client.
 
-happybase goes through a Thrift gateway, which is its only way; the Java client runs in a process
-of its own and is told what to do line by line. Each method does its work in the way that suits
-its library best, looks at every cell that it reads unless it says otherwise, and returns how
-much it did.
+happybase needs a Thrift gateway; the Java client runs in a process of its own and reads commands
+line by line. Each method uses the fastest way of its library, reads every cell unless its
+docstring says otherwise, and returns the amount of work.
 """
 
 from __future__ import annotations
@@ -62,11 +61,11 @@ class Client(ABC):
 
     @abstractmethod
     def scan_unread(self) -> int:
-        """Reads the rows in order without looking into them."""
+        """Reads the rows in order, but not their cells."""
 
     @abstractmethod
     def scan_keys(self) -> int:
-        """Reads the keys of the rows in order, and has the server leave out the rest."""
+        """Reads the keys of the rows in order; a filter on the server leaves out the rest."""
 
     @abstractmethod
     def prefix_scan(self, keys: Keys) -> int:
@@ -78,23 +77,23 @@ class Client(ABC):
 
     @abstractmethod
     def get(self, keys: Keys) -> int:
-        """Reads rows, one call a row."""
+        """Reads rows, with one call for each row."""
 
     @abstractmethod
     def get_threads(self, keys: Keys) -> int:
-        """Reads rows, one call a row, with sixteen threads."""
+        """Reads rows, with one call for each row, in sixteen threads."""
 
     @abstractmethod
     def get_many(self, keys: Keys) -> int:
-        """Reads rows, a hundred a call."""
+        """Reads rows, with one call for a hundred rows."""
 
     @abstractmethod
     def increment(self, keys: Keys) -> int:
-        """Adds to counters, one call a row."""
+        """Adds to counters, with one call for each row."""
 
     @abstractmethod
     def check_and_put(self, keys: Keys) -> int:
-        """Writes a cell if it has the value that is expected, one call a row."""
+        """Writes a cell if it has the expected value, with one call for each row."""
 
 
 class WebTable(Client):
@@ -276,12 +275,12 @@ class HappyBase(Client):
 class Java(Client):
     """HBase's own client, in `HBaseBench.java`. Use it in a `with` block.
 
-    What it complains about goes into the file `troubles`; `rows` is the table that it scans.
+    The file `troubles` gets its error output; `rows` is the table that it scans.
     """
 
     def __init__(self, location: str, troubles: Path, *, rows: str = ROWS) -> None:
         place = parse_location(location)
-        self._told: dict[int, Keys] = {}
+        self._sent: dict[int, Keys] = {}
         self._troubles = troubles
         command = [
             find_java(),
@@ -300,7 +299,7 @@ class Java(Client):
             self._process = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=file
             )
-        self._answer()
+        self._read_number()
 
     def __enter__(self) -> Java:
         return self
@@ -314,9 +313,9 @@ class Java(Client):
         self._process.kill()
         self._process.communicate()
 
-    def tell(self, keys: Keys) -> None:
-        """Tells the other process some keys, so that it has them when the clock runs."""
-        self._told[id(keys)] = keys
+    def send_keys(self, keys: Keys) -> None:
+        """Sends keys to the Java process before the time is measured."""
+        self._sent[id(keys)] = keys
         self._ask(f"keys {id(keys)} ".encode() + b" ".join(keys))
 
     def scan(self) -> int:
@@ -359,9 +358,9 @@ class Java(Client):
         assert self._process.stdin is not None
         self._process.stdin.write(command + b"\n")
         self._process.stdin.flush()
-        return self._answer()
+        return self._read_number()
 
-    def _answer(self) -> int:
+    def _read_number(self) -> int:
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
         if not line:

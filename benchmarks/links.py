@@ -1,9 +1,9 @@
-"""The group `links`: loading with the link index, rebuilding it, and questions about links.
+"""The group `links`: loading with the link index, rebuilding it, and queries about links.
 
-`CORPUS=DIR` names a folder of WARC files; without it a made-up crawl is loaded. Everything that
-loads or rebuilds runs in a process of its own, and is compared with the ceiling of the pages, see
-`pages_ceiling.py`. Beside the rates by the clock there are those by processor time, which say
-something also while others use the machine.
+`CORPUS=DIR` names a folder of WARC files; without it a made-up crawl is loaded. Each load
+and rebuild runs in a process of its own, and is compared with the ceiling of the pages, see
+`pages_ceiling.py`. Rates are measured by wall time and by processor time; the latter are useful
+even while other programs use the machine.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from webtable.pages.table import PageTable
 __all__ = ["run"]
 
 PROCESSES = 2
-ASKED = 100
+QUERY_RUNS = 100
 MOST_P50_MS = 5.0
 MOST_BYTES = 60.0
 CEILING = "reading and parsing"
@@ -43,9 +43,9 @@ PUBLISHED_PAGES, PUBLISHED_LINKS = 12.0, 154.0
 
 
 class Done(NamedTuple):
-    """What a process did: pages, links, seconds by the clock, and of all its processors.
+    """The work of a process: pages, links, wall time, and processor time.
 
-    `steady` is the rate without what comes before the first batch, such as starting processes.
+    `steady` is the rate without the time before the first batch, such as starting processes.
     """
 
     pages: int
@@ -57,7 +57,7 @@ class Done(NamedTuple):
 
 
 def run(bench: Bench) -> None:
-    """Measures loading, rebuilding, questions and disk."""
+    """Measures loading, rebuilding, queries and disk."""
     files = _files(bench)
     whole = bench.scratch / "links-whole"
     loads, rebuilds, again, few, most = [], [], [], [], []
@@ -143,22 +143,22 @@ def _child(step: str, location: Path, files: Sequence[Path] = ()) -> Done:
 def _ask(bench: Bench, location: str) -> None:
     with webtable.open(location, read_only=True) as store:
         index = LinkIndex.open(PageTable.open(store, parse_stored))
-        asked, reports, history = LinkQueries(index), LinkReports(index), LinkHistory(index)
-        linked = [item.url for item in asked.top(limit=500).items]
+        queries, reports, history = LinkQueries(index), LinkReports(index), LinkHistory(index)
+        linked = [item.url for item in queries.top(limit=500).items]
         crawled = [url for url in linked if (p := index.pages.page(url)) and p.status == 200]
         page = crawled[len(crawled) // 2]
         domain = page.split("/")[2]
         day = 86_400
         newest = int(time.time())
-        questions: dict[str, Callable[[], object]] = {
-            "top": asked.top,
-            "top of a domain": lambda: asked.top(domain),
-            "in, most linked": lambda: asked.inlinks(linked[0]),
-            "in": lambda: asked.inlinks(page),
-            "in, external": lambda: asked.inlinks(page, kind="external"),
-            "out": lambda: asked.outlinks(page),
-            "domains": asked.domains,
-            "anchors": lambda: asked.anchors(page),
+        calls: dict[str, Callable[[], object]] = {
+            "top": queries.top,
+            "top of a domain": lambda: queries.top(domain),
+            "in, most linked": lambda: queries.inlinks(linked[0]),
+            "in": lambda: queries.inlinks(page),
+            "in, external": lambda: queries.inlinks(page, kind="external"),
+            "out": lambda: queries.outlinks(page),
+            "domains": queries.domains,
+            "anchors": lambda: queries.anchors(page),
             "in, as of": lambda: history.inlinks(page, newest),
             "out, as of": lambda: history.outlinks(page, newest),
             "changes": lambda: history.changes(page, (newest - 365 * day, newest)),
@@ -167,13 +167,13 @@ def _ask(bench: Bench, location: str) -> None:
             "dead ends": reports.dead_ends,
             "redirects": lambda: redirects(index),
         }
-        for name, question in questions.items():
-            took = []
-            for _ in range(ASKED):
+        for name, call in calls.items():
+            times_ms = []
+            for _ in range(QUERY_RUNS):
                 began = time.perf_counter()
-                question()
-                took.append((time.perf_counter() - began) * 1000)
-            bench.limit(f"links {name}, p50", statistics.median(took), "ms", MOST_P50_MS)
+                call()
+                times_ms.append((time.perf_counter() - began) * 1000)
+            bench.limit(f"links {name}, p50", statistics.median(times_ms), "ms", MOST_P50_MS)
 
 
 def _weigh(bench: Bench, location: str) -> None:

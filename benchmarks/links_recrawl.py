@@ -1,4 +1,4 @@
-"""Crawls made of crawls: every tenth page of one, or the same pages two weeks later."""
+"""Creates crawls from crawls: every tenth page of a crawl, or the same pages two weeks later."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ _LENGTH = re.compile(rb"(?im)^Content-Length:.*\r\n")
 
 
 def _members(path: Path) -> Iterator[bytes]:
-    """Yields the answers of a file as they are packed, each a member of its own."""
-    starts, answers = [], set()
+    """Yields the compressed response records of a file; each is a gzip member of its own."""
+    starts, responses = [], set()
     with path.open("rb") as file:
         for record in ArchiveIterator(file, parse_http=False):
             starts.append(record.stream_pos)
             if record.record_type == WarcRecordType.response:
-                answers.add(record.stream_pos)
+                responses.add(record.stream_pos)
     ends = [*starts[1:], path.stat().st_size]
     with path.open("rb") as file:
         for start, end in zip(starts, ends, strict=True):
-            if start in answers:
+            if start in responses:
                 file.seek(start)
                 yield file.read(end - start)
 
 
 def every_nth(files: Sequence[Path], folder: Path, step: int) -> list[Path]:
-    """Writes files with every so manyth page of others."""
+    """Writes files with every n-th page of other files."""
     folder.mkdir()
     made = []
     for path in files:
@@ -48,7 +48,7 @@ def every_nth(files: Sequence[Path], folder: Path, step: int) -> list[Path]:
 
 
 def recrawl(files: Sequence[Path], folder: Path, *, changed: float) -> list[Path]:
-    """Writes files with the same pages two weeks later, a share of which has a link more."""
+    """Writes files with the same pages two weeks later, a share of them with one more link."""
     folder.mkdir()
     step = round(1 / changed)
     made = []

@@ -1,4 +1,4 @@
-"""One step of the benchmark of links in a process of its own; prints what it did as JSON.
+"""One step of the benchmark of links in a process of its own; prints its figures as JSON.
 
 python -m benchmarks.links_steps load|rebuild STORE [FILE...]
 """
@@ -24,7 +24,7 @@ WORKERS = 2
 
 
 def load(location: str, files: list[str]) -> list[float]:
-    """Loads files, and lets the link index follow."""
+    """Loads files and updates the link index."""
     is_new = not Path(location).exists()
     with webtable.open(location) as store:
         if is_new:
@@ -56,10 +56,12 @@ def build(location: str) -> list[float]:
 
 
 def main() -> None:
-    """Does the step."""
+    """Runs the step."""
     step, location, *files = sys.argv[1:]
     done = load(location, files) if step == "load" else build(location)
-    usage = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    usage = [
+        resource.getrusage(scope) for scope in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    ]
     processor = sum(each.ru_utime + each.ru_stime for each in usage)
     children = usage[1].ru_maxrss * WORKERS / 1000 if files else 0
     print(json.dumps([*done, processor, peak_megabytes() + children]))

@@ -1,4 +1,4 @@
-"""The group `pages`: loading crawls against the ceiling of reading and parsing them, and questions.
+"""The group `pages`: loading crawls against the ceiling of reading and parsing them, and queries.
 
 `CORPUS=DIR` names a folder of WARC files; without it a made-up crawl is loaded.
 """
@@ -31,13 +31,13 @@ SAMPLE_PAGES = 3_000
 SAMPLE_FILES = 4
 FEW = 10_000
 FOR_PEERS = 2_000
-ASKED = 200
+QUERY_RUNS = 200
 MOST_MS = {"p50": 5.0, "p99": 50.0}
 MOST_MEMORY = 1_000.0
 
 
 def run(bench: Bench) -> None:
-    """Measures loading and questions."""
+    """Measures loading and queries."""
     files = _files(bench)
     packed = sum(path.stat().st_size for path in files)
     ours: list[float] = []
@@ -58,7 +58,7 @@ def run(bench: Bench) -> None:
 
 
 def _grow(bench: Bench, files: list[Path], captures: int, rate: float) -> None:
-    """Loads the beginning of each file, and compares: a large store must not be a slow one."""
+    """Loads the beginning of each file for comparison: a large store must not be slower."""
     if captures < 2 * FEW:
         return
     few = _beginnings(bench, files, FEW / captures)
@@ -69,7 +69,7 @@ def _grow(bench: Bench, files: list[Path], captures: int, rate: float) -> None:
 
 
 def _meet_peers(bench: Bench, files: list[Path], captures: int) -> None:
-    """Lets others take in the beginnings of the files; some take a hundredth of a second a page."""
+    """Loads the beginnings of the files with other programs; some need 10 ms for each page."""
     few = _beginnings(bench, files, min(1.0, FOR_PEERS / captures))
     count, seconds, _ = _load(str(bench.scratch / "pages-like-peers"), few)
     for name, peer in peers(few, bench.scratch, count).items():
@@ -154,29 +154,32 @@ def _load(location: str, files: list[Path]) -> tuple[int, float, float]:
 def _ask(bench: Bench, location: str) -> None:
     with webtable.open(location, read_only=True) as store:
         pages = PageTable.open(store, parse_stored)
-        asked = PageQueries(pages)
-        page = asked.largest().items[0]
+        queries = PageQueries(pages)
+        page = queries.largest().items[0]
         host = page.url.split("/")[2]
-        questions: dict[str, Callable[[], object]] = {
-            "largest": asked.largest,
-            "errors": asked.errors,
-            "modified": asked.modified,
-            "modified in a domain": lambda: asked.modified(domain=host),
-            "redirects": asked.redirects,
-            "dead ends": asked.dead_ends,
-            "outdated": lambda: asked.outdated("20990101"),
-            "inlinked": asked.inlinked,
-            "duplicates": asked.duplicates,
-            "pages of a domain": lambda: asked.under(host),
+        calls: dict[str, Callable[[], object]] = {
+            "largest": queries.largest,
+            "errors": queries.errors,
+            "modified": queries.modified,
+            "modified in a domain": lambda: queries.modified(domain=host),
+            "redirects": queries.redirects,
+            "dead ends": queries.dead_ends,
+            "outdated": lambda: queries.outdated("20990101"),
+            "inlinked": queries.inlinked,
+            "duplicates": queries.duplicates,
+            "pages of a domain": lambda: queries.under(host),
             "page": lambda: pages.page(page.url),
         }
-        for name, question in questions.items():
-            took = []
-            for _ in range(ASKED):
+        for name, call in calls.items():
+            times_ms = []
+            for _ in range(QUERY_RUNS):
                 began = time.perf_counter()
-                question()
-                took.append((time.perf_counter() - began) * 1000)
-            shown = {"p50": statistics.median(took), "p99": statistics.quantiles(took, n=100)[98]}
+                call()
+                times_ms.append((time.perf_counter() - began) * 1000)
+            shown = {
+                "p50": statistics.median(times_ms),
+                "p99": statistics.quantiles(times_ms, n=100)[98],
+            }
             for share, milliseconds in shown.items():
                 bench.limit(f"pages {name}, {share}", milliseconds, "ms", MOST_MS[share])
 

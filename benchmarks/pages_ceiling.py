@@ -1,9 +1,9 @@
-"""How fast pages could be loaded at most: read and parsed by the libraries, and nothing stored.
+"""The upper limit of loading pages: the libraries read and parse them, and nothing is stored.
 
-`ceiling` is the program that anyone would write first: FastWARC reads, selectolax finds title and
+`ceiling` is the simplest program for the task: FastWARC reads, selectolax finds title and
 links, ada-url resolves them. `ours` reads and parses the same files by `webtable.pages`, which
-does more (charsets, codings, damage, rel, canonical, robots, what was skipped), also without
-storing. Both take the same files and as many processes; a file is one piece of work.
+does more (charsets, codings, damage, rel, canonical, robots, skipped records), also without
+storing. Both use the same files and number of processes; a file is one piece of work.
 
     python -m benchmarks.pages_ceiling DIR [--processes N] [--rounds N]
 """
@@ -30,22 +30,22 @@ SUFFIXES = (".warc", ".warc.gz")
 
 
 class Work(NamedTuple):
-    """What was done, by all processes together."""
+    """The work of all processes together."""
 
     pages: int
     links: int
     seconds: float
-    """By the clock on the wall."""
+    """Wall time."""
     processor_seconds: float
 
     @property
     def pages_per_second(self) -> float:
-        """The rate by the clock on the wall."""
+        """The rate by wall time."""
         return self.pages / self.seconds
 
     @property
     def microseconds_a_page(self) -> float:
-        """Processor time, which does not depend on what else runs."""
+        """Processor time, which does not depend on other programs."""
         return self.processor_seconds / self.pages * 1e6
 
 
@@ -69,7 +69,7 @@ def _run(
     function: Callable[[Path], tuple[int, int, float]], files: Sequence[Path], processes: int
 ) -> Work:
     began = time.perf_counter()
-    # Spawned, as the loader's workers are: a fork would share what the parent has warmed up.
+    # Spawned, as the loader's workers are: a fork would share the warm caches of the parent.
     with multiprocessing.get_context("spawn").Pool(processes) as pool:
         pool.map(_warm, range(processes))
         began = time.perf_counter()
@@ -120,7 +120,7 @@ def _our_file(path: Path) -> tuple[int, int, float]:
 
 
 def main() -> None:
-    """Prints both rates and what one page costs."""
+    """Prints both rates and the cost of one page."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("directory", type=Path)
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)

@@ -1,9 +1,9 @@
-"""What people use today on the same WARC files: warcdb, cdxj-indexer, and SQLite with our tables.
+"""Other programs on the same WARC files: warcdb, cdxj-indexer, and SQLite with our tables.
 
 The first two are installed from PyPI into an environment of their own, `build/pages-peers`. They do
 less than a load: warcdb stores records in SQLite without links or versions, cdxj-indexer writes a
-line a record and stores nothing. `sqlite_load` stores what we store, parsed by the same processes,
-in tables and indexes as anyone would lay them out.
+line for each record and stores nothing. `sqlite_load` stores the same data as a load, parsed by the
+same processes, in ordinary tables and indexes.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ CREATE INDEX by_digest ON pages (digest);
 
 
 class Peer(NamedTuple):
-    """How one peer did: captures a second, and the bytes that it left on disk."""
+    """The result of one peer: captures per second, and bytes on disk."""
 
     rate: float
     disk_bytes: int
 
 
 def peers(files: Sequence[Path], scratch: Path, captures: int) -> dict[str, Peer]:
-    """Lets each peer take the files in; `captures` is how many are in them."""
+    """Loads the files with each peer; `captures` is the number of captures in the files."""
     folder = scratch / "peers"
     folder.mkdir(exist_ok=True)
     programs = _installed()
@@ -69,7 +69,7 @@ def peers(files: Sequence[Path], scratch: Path, captures: int) -> dict[str, Peer
         ],
     }
     for name, command in commands.items():
-        # warcdb knows no revisits, and ends where it meets one.
+        # warcdb does not support revisits, and fails at the first one.
         with suppress(subprocess.CalledProcessError):
             found[name] = _timed(partial(_run, command, folder / name), captures)
     return found
@@ -87,7 +87,7 @@ def _run(command: list[str], made: Path) -> int:
 
 
 def _installed() -> Path | None:
-    """Returns where the programs of the peers are; None where they cannot be installed."""
+    """Returns the folder of the peers' programs; None if they cannot be installed."""
     programs = PEERS / "bin"
     if all((programs / name).exists() for name in PACKAGES):
         return programs.resolve()
@@ -101,7 +101,7 @@ def _installed() -> Path | None:
 
 
 def sqlite_load(files: Sequence[Path], path: Path) -> int:
-    """Stores what a load stores in SQLite, and returns the bytes of it."""
+    """Stores the data of a load in SQLite, and returns its size in bytes."""
     database = sqlite3.connect(path, isolation_level=None)
     for setting in ("journal_mode = WAL", "synchronous = NORMAL", "cache_size = -262144"):
         database.execute(f"PRAGMA {setting}").fetchall()
@@ -131,9 +131,9 @@ def _store(database: sqlite3.Connection, capture: NewCapture) -> None:
         links = zlib.compress(info.links.encode(), 6)
         execute("INSERT OR REPLACE INTO outlinks VALUES (?, ?, ?, ?)", (url, at, digest, links))
     if info is not None:
-        known = execute("SELECT fetched FROM pages WHERE url = ?", (url,)).fetchone()
+        stored = execute("SELECT fetched FROM pages WHERE url = ?", (url,)).fetchone()
         values = [each.decode() for each in metadata_of(capture, info, at).values()]
-        if known is None or known[0] <= values[4]:
+        if stored is None or stored[0] <= values[4]:
             marks = ", ".join("?" * 14)
             domain = url.split("/")[2]
             execute(f"INSERT OR REPLACE INTO pages VALUES ({marks})", (*values, domain))

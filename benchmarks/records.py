@@ -1,8 +1,8 @@
 """The group `records`: typed records on the embedded engine, and on HBase against the Java client.
 
-Records have two key fields and five value fields and are in 16 partitions. Scans give all of them,
-as objects, in the order of their keys. Rates on the embedded engine are by processor time: it is
-one thread, and what else the machine does matters less then.
+Records have two key fields and five value fields and are in 16 partitions. Scans return all of
+them, as objects, in the order of their keys. Rates on the embedded engine are by processor time: it
+uses one thread, and other work on the machine has less influence then.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def run(bench: Bench) -> None:
 
 
 def _rate(work: Callable[[], int]) -> float:
-    """Returns what a piece of work did, a second of processor time."""
+    """Returns the result of a piece of work per second of processor time."""
     gc.collect()
     started = time.process_time()
     done = work()

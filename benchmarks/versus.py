@@ -1,8 +1,9 @@
 """Old code against new code: the same steps by two checkouts, in turns, by processor time.
 
-Each checkout has an environment of its own (`make setup`). One process a side runs the steps; the
-sides take turns step by step, and who goes first changes from round to round, so that whatever
-else the machine does meets both. The figure is the least of new over the least of old.
+Each checkout has an environment of its own (`make setup`). One process for each side runs the
+steps. The sides alternate step by step, and their order changes from round to round, so that other
+work on the machine affects both. The figure is the least time of new divided by the least time of
+old.
 """
 
 from __future__ import annotations
@@ -43,11 +44,11 @@ def run(bench: Bench, old: Path, *, with_hbase: bool, crawl: Path | None = None)
             what = f"round {turn} of {bench.rounds}" if turn else "warming up"
             bench.say(f"old and new: {what}")
             for step in steps:
-                # Whoever goes first finds caches that the step before has left.
+                # The side that runs first finds the caches of the step before.
                 for name in random.Random(f"{turn} {step}").sample(sorted(sides), 2):
-                    took = _ask(sides[name], step)
+                    step_seconds = _run_step(sides[name], step)
                     if turn:
-                        seconds[step][name].append(took)
+                        seconds[step][name].append(step_seconds)
     for step in steps:
         # Other work on the machine only ever adds: the smallest of several is the cost of the step.
         new, before = min(seconds[step]["new"]), min(seconds[step]["old"])
@@ -87,12 +88,12 @@ def _side(
         process.stdin.close()
 
 
-def _ask(side: subprocess.Popen[str], step: str) -> float:
+def _run_step(side: subprocess.Popen[str], step: str) -> float:
     assert side.stdin is not None
     assert side.stdout is not None
     side.stdin.write(step + "\n")
     side.stdin.flush()
-    answer = side.stdout.readline()
-    if not answer:
+    line = side.stdout.readline()
+    if not line:
         raise SystemExit(f"the step {step} failed, see above")
-    return float(answer)
+    return float(line)

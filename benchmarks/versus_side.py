@@ -1,9 +1,9 @@
-"""One side of a comparison of two checkouts: does named steps, prints their processor time.
+"""One side of a comparison of two checkouts: runs named steps, prints their processor time.
 
 `python -m benchmarks.versus_side FOLDER CRAWL [LOCATION]`, run by the interpreter of either
-checkout, reads one name of a step a line and prints the seconds of processor time that it took,
-all processes and threads together. Steps use public names and the command line only, so that the
-same steps run on older and newer code.
+checkout, reads the name of a step from each line and prints the seconds of processor time of the
+step, all processes and threads together. Steps use public names and the command line only, so that
+the same steps run on older and newer code.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Visit(Record, table="visits", indexes=[IndexBy("size")]):
 
 
 class Side:
-    """The stores of one side, and a method a step. `prepare_STEP` runs before the clock does."""
+    """The stores of one side, and a method for each step; `prepare_STEP` is not timed."""
 
     def __init__(self, folder: Path, crawl: Path, location: str | None) -> None:
         self._folder = folder
@@ -205,12 +205,14 @@ HBASE_STEPS = (
 
 
 def _processor_seconds() -> float:
-    usage = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    usage = [
+        resource.getrusage(scope) for scope in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    ]
     return sum(each.ru_utime + each.ru_stime for each in usage)
 
 
 def main() -> None:
-    """Does the steps that standard input names, one a line."""
+    """Runs the steps from standard input, one in each line."""
     folder, crawl, *location = sys.argv[1:]
     side = Side(Path(folder), Path(crawl), location[0] if location else None)
     for line in sys.stdin:

@@ -1,8 +1,8 @@
 """Compiles the hottest modules when the package is built; called by hatchling.
 
 Optional by nature: without Cython, setuptools or a C compiler, or with `WEBTABLE_PURE=1`, the build
-says so and goes on, and the same modules run as plain Python. An editable install gets the
-compiled forms beside their sources, a wheel gets them inside.
+prints a notice and continues, and the same modules run as plain Python. An editable install gets
+the compiled forms beside their sources, a wheel gets them inside.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ class HotModule(NamedTuple):
 
     @property
     def folder(self) -> Path:
-        """Where it is, from the root of the repository."""
+        """Its folder, relative to the root of the repository."""
         return Path("src", *self.package.split("."))
 
     @property
     def sources(self) -> tuple[str, str]:
-        """What it is compiled from."""
+        """Its source files."""
         return f"{self.name}.py", f"_{self.name}.pxd"
 
     @property
     def digest(self) -> str:
-        """The file that says from which sources the compiled form was made."""
+        """The file with the digest of the sources of the compiled form."""
         return f"_{self.name}.sha256"
 
 
@@ -55,7 +55,7 @@ MODULES = (
 
 
 class CompileHook(BuildHookInterface[Any]):
-    """Adds the compiled forms to what is built."""
+    """Adds the compiled forms to the build."""
 
     _scratch: Path | None = None
 
@@ -95,15 +95,15 @@ class CompileHook(BuildHookInterface[Any]):
 
 
 def source_digest(root: Path, module: HotModule) -> str:
-    """Returns what tells one version of the sources from another, as the package reckons it."""
-    # Not imported: when the package is built, what it needs may not be there.
+    """Returns the digest of the sources, as the package calculates it."""
+    # Not imported: the dependencies of the package may be missing during a build.
     package = runpy.run_path(str(root / "src" / "webtable" / "compiled.py"))
     digest: str = package["source_digest"](root / module.folder, module.name)
     return digest
 
 
 def compile_module(root: Path, module: HotModule, scratch: Path) -> Path:
-    """Compiles a module and returns where the result is, in the scratch folder."""
+    """Compiles a module and returns the path of the result in the scratch folder."""
     from Cython.Build import cythonize
     from setuptools import Distribution, Extension
 
@@ -122,7 +122,7 @@ def compile_module(root: Path, module: HotModule, scratch: Path) -> Path:
         compiler_directives={
             "boundscheck": False,
             "wraparound": False,
-            # Python's types say what a value is, C's how it is kept; those are in the .pxd.
+            # Annotations are Python's types; the C types are in the .pxd.
             "annotation_typing": False,
         },
     )
@@ -136,14 +136,14 @@ def compile_module(root: Path, module: HotModule, scratch: Path) -> Path:
 
 
 def _put(path: Path, target: Path) -> None:
-    """Puts a file in its place. A process that runs the one before it keeps that."""
+    """Replaces a file. A process that has loaded the old file keeps it."""
     beside = target.with_name(f"{target.name}.new")
     beside.write_bytes(path.read_bytes())
     beside.replace(target)
 
 
 def _remove_compiled(root: Path) -> None:
-    """Removes all compiled forms, also those of modules that have been moved since."""
+    """Removes all compiled forms, including those of modules that were moved."""
     for pattern in ("_*.so", "_*.pyd", "_*.sha256"):
         for path in (root / "src" / "webtable").rglob(pattern):
             path.unlink()

@@ -3,13 +3,13 @@
     python -m tools.record_shell LOCATION tests/golden/shell/rows.txt …
 
 runs the commands of each transcript again, with HBase's shell, against the HBase at LOCATION
-(`hbase://host:port`), and writes what it printed. A new transcript begins as a file of nothing but
-commands, each behind a prompt: `hbase:001:0> list`. The name of a region server stands in it as
-`<server>`.
+(`hbase://host:port`), and writes its output. A new transcript starts as a file with
+commands only, each after a prompt: `hbase:001:0> list`. Transcripts have `<server>` for the name of
+a region server.
 
-The shell of HBase 2.6 is not among the artifacts that Maven gives out. This one is put together
-from the Ruby sources of 3.0.0-alpha-3, with the few files of 2.4.17 that need the older Java
-client, and runs on the jars of the HBase that the tests use. Times and sizes are written as X.
+The shell of HBase 2.6 is not available from Maven. This module assembles a shell from the
+Ruby sources of 3.0.0-alpha-3, with the few files of 2.4.17 that need the older Java client, and
+runs it on the jars of the HBase that the tests use. Times and sizes are written as X.
 """
 
 from __future__ import annotations
@@ -75,10 +75,10 @@ def script_of(transcript: str) -> str:
 
 
 def normal(printed: str) -> str:
-    """Returns what a shell printed without what differs from run to run.
+    """Returns the output of a shell without the parts that differ from run to run.
 
-    HBase's shell forgets a line end after a method of a table, and the prompt of a line that
-    closes a bracket; both are put back. Its last prompts are left out.
+    HBase's shell omits a line end after a method of a table, and the prompt of a line that
+    closes a bracket; this function adds both. The last prompts are left out.
     """
     text = re.sub(r"Took [0-9.]+ seconds *\n?", "Took X seconds\n", printed)
     text = without_figures(text)
@@ -95,7 +95,7 @@ def normal(printed: str) -> str:
 
 
 def without_figures(printed: str) -> str:
-    """Returns what was printed without the dates of snapshots and the sizes of caches."""
+    """Returns output without the dates of snapshots and the sizes of caches."""
     text = re.sub(r"\(\d{4}-\d\d-\d\d [\d:]{8} [\w+-]+\)", "(X)", printed)
     return re.sub(r"(evictedBlocks|maxCacheSize)=\d+", r"\1=X", text)
 

@@ -1,6 +1,6 @@
 """Writes the pages of docs/reference that are made from the code: `python -m tools.reference`.
 
-A test compares the pages with what this module makes, so they cannot fall behind.
+A test compares the pages with the output of this module, so they are always up to date.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def _help_block(name: str, command: click.Command) -> str:
 
 
 def errors_page() -> str:
-    """Returns docs/reference/errors.md: every error class and what it looks like from outside."""
+    """Returns docs/reference/errors.md: every error class with its codes."""
     lines = [
         "# Errors",
         "",
@@ -78,7 +78,7 @@ def errors_page() -> str:
         door = errors.door(kind)
         first_line = (inspect.getdoc(kind) or "").splitlines()[0]
         indent = "· " * depth
-        # A batch takes exit code and status from the first of the errors it is made of.
+        # The exit code and status of a batch are those of its first error.
         codes = "as its first error | as its first error"
         if kind is not errors.BatchError:
             codes = f"{door.exit_code} | {door.http_status}"
@@ -91,7 +91,7 @@ def errors_page() -> str:
         "|---|---|",
         *(f"| {code} | {meaning} |" for code, meaning in EXIT_CODES.items()),
         "",
-        "What some commands say by them:",
+        "What they mean for some commands:",
         "",
         "| command | exit code | when |",
         "|---|---|---|",
@@ -102,7 +102,7 @@ def errors_page() -> str:
 
 EXIT_CODES = {
     0: "done",
-    1: "failed: access refused, a full disk, output that cannot be written, a check that fails",
+    1: "failed: access denied, a full disk, output that cannot be written, a check that fails",
     2: "usage: an option, an argument, a cursor, a URL or a path that cannot be right",
     3: "not found: a store, a page, a table, a family, a region, a server, a snapshot",
     4: "conflict; it exists already; the store is in use; the table is disabled",
@@ -114,15 +114,19 @@ COMMAND_CODES = (
     (
         "`webtable load`",
         1,
-        "a part of a file was not read, or the store refused a page; stderr names them",
+        "a part of a file was not read, or the store rejected a page; stderr names them",
     ),
     ("`webtable verify`, `webtable records verify`", 6, "something differs and was not repaired"),
-    ("`webtable doctor`", 1, "a check failed; stderr says what to do"),
+    ("`webtable doctor`", 1, "a check failed; stderr has what to do"),
     ("`webtable hbase status`", 5, "the cluster is not running, or not all of it"),
     ("`webtable export`, `webtable sample`", 1, "the disk is full; no file is left behind"),
     ("`webtable shell`", 2, "a command does not parse; other errors have their own codes"),
     ("any command", 1, "standard output cannot be written, as on a full disk"),
-    ("any command", 130, "it was stopped; what a load has stored stays, and loading goes on there"),
+    (
+        "any command",
+        130,
+        "it was stopped; loaded pages stay stored, and a new load continues after them",
+    ),
 )
 
 
@@ -136,21 +140,21 @@ def _tree(
 
 
 def administration_page() -> str:
-    """Returns docs/reference/administration.md: what `store.admin` can do, and its answers."""
+    """Returns docs/reference/administration.md: the methods of `store.admin`, and their results."""
     parts = [
         "# Administration",
         MADE,
-        "`store.admin` looks after a cluster, or after an embedded store; "
+        "`store.admin` administers a cluster or an embedded store; "
         "[how to](../howto/administer.md) has examples. Tables are created, altered, truncated "
         "and dropped by methods of `Store`.",
         _contract(inspect.getdoc(inspect.getmodule(webtable.Admin)) or ""),
         "## Methods",
         *_methods(webtable.Admin),
         "## Methods that need a cluster",
-        "An embedded store refuses them, and says so.",
+        "An embedded store rejects them with an error.",
         *_methods(ClusterAdmin),
     ]
-    parts.append("## Answers\n\nNamed tuples of the package `webtable`.")
+    parts.append("## Results\n\nNamed tuples of the package `webtable`.")
     for name in (*cluster_values.__all__, *cluster_activity.__all__):
         kind = getattr(cluster_values, name, None) or getattr(cluster_activity, name)
         if isinstance(kind, type):

@@ -1,4 +1,4 @@
-"""Makes docs/reference/shell.md from the commands of the shell and their help."""
+"""Writes docs/reference/shell.md from the commands of the shell and their help."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ HEAD = """# The shell
 
 {made}
 
-`webtable shell` takes the commands of HBase's shell, on both engines;
-[how to use it](../howto/use-the-shell.md) begins at the beginning. Every command of the groups
-general, ddl, namespace, dml, tools and snapshots is there; those that need a cluster say so on an
-embedded store. What it prints is what the shell of HBase 2.6 prints: transcripts of that shell are
-a part of the tests.
+`webtable shell` runs the commands of HBase's shell, on both engines;
+[how to use it](../howto/use-the-shell.md) is an introduction. It has every command of the groups
+general, ddl, namespace, dml, tools and snapshots; commands that need a cluster fail with an
+error on an embedded store. The output equals that of the shell of HBase 2.6: the tests compare it
+with transcripts of that shell.
 
 ## The language
 
@@ -35,9 +35,9 @@ A part of Ruby, read by a parser of our own.
 | `x = 'row'`, `t = get_table 't'`, `t.scan` | variables; a table in one has methods |
 | `# …` | a comment |
 
-Several commands on a line have `;` between them. A command goes on in the next line inside brackets
-and strings, and after a comma, an operator or a backslash. Loops, blocks and Java classes are not
-there: write Python instead.
+Several commands on a line have `;` between them. A command continues in the next line inside
+brackets and strings, and after a comma, an operator or a backslash. Loops, blocks and
+Java classes are not supported: write Python instead.
 
 A column of a read may end in a formatter: `'f:n:toInt'`, or
 `'f:n:c(org.apache.hadoop.hbase.util.Bytes).toInt'`. There are {formatters}.
@@ -49,31 +49,31 @@ TAIL = """## Where it differs from HBase's shell
 
 - A second colon belongs to the qualifier: `put 't', 'r', 'links:https://example.org/', 'v'` stores
   the column as it is written. HBase's shell cuts it off and stores `links:https`. Only a formatter
-  at the end of a column that is read is taken off.
+  at the end of a column in a read is removed.
 - `deleteall` with `ROWPREFIXFILTER` deletes keys with any bytes; HBase's shell misses those that
   are not printable.
 - An option that a command does not have is an error, also one in quotes; HBase's shell ignores it.
-  `create` and `alter` name what they ignore, as HBase's do.
+  `create` and `alter` print the options they ignore, as HBase's do.
 - Two strings without a comma between them are an error; HBase's shell makes one of them.
-- Errors go to stderr, in our words and with a hint; an error has its line, and a syntax error its
-  place.
+- Errors go to stderr, with messages and hints of WebTable; an error has its line, and a syntax
+  error its position.
 - `get` with `VERSIONS` alone reads the whole row; HBase's shell wants a column with it.
 - `compact` and `major_compact` wait on an embedded store. `truncate` of a table with several
   regions drops it and makes it again.
 - The tables of the system (`hbase:meta`) are not shown, and neither is the namespace `hbase`.
-- `processlist` asks the master, not the web pages of the servers, which need not be there: it is as
-  old as their last report (seconds), and says since when a task runs or is over.
-- `compact` and `major_compact` of kind MOB are refused with a reason: HBase 2.6 fails to make them.
-- `trace` says that nothing is traced; HBase's shell traces with an agent inside its JVM.
-- `normalize` heeds `NAMESPACE` and `REGEX` together; HBase's shell only one of them.
-- Where a command takes the name of a server, `host:port` and `host,port` will do.
-- Answers that are Java objects (`=> #<Java::…>`) are left out.
+- `processlist` reads from the master, not from the web pages of the servers, which may be
+  disabled: it is as old as their last report (seconds), and has the start and the end of each task.
+- `compact` and `major_compact` of kind MOB are rejected with a reason: HBase 2.6 fails to run them.
+- `trace` prints that nothing is traced; HBase's shell traces with an agent inside its JVM.
+- `normalize` uses `NAMESPACE` and `REGEX` together; HBase's shell only one of them.
+- A command with the name of a server also accepts `host:port` and `host,port`.
+- Results that are Java objects (`=> #<Java::…>`) are left out.
 - A script prints its lines only with `--echo`; HBase's shell always prints them.
 """
 
 
 def shell_page(made: str) -> str:
-    """Returns the page; `made` is the line that says where it comes from."""
+    """Returns the page; `made` is the line that names its source."""
     formatters = ", ".join(f"`{name}`" for name in FORMATTERS)
     parts = [HEAD.format(made=made, formatters=formatters).rstrip()]
     for name, group in GROUPS.items():
@@ -85,7 +85,7 @@ def shell_page(made: str) -> str:
                 title = ", ".join(f"`{each}`" for each in (command, *also))
                 parts.append(f"### {title}\n\n{summary}")
                 parts.append("\n".join(["```ruby", *examples, "```"]))
-    parts += ["## Known by name only", "| command | why |\n|---|---|"]
+    parts += ["## Commands that are not supported", "| command | why |\n|---|---|"]
     parts[-1] += "".join(f"\n| `{name}` | {UNSUPPORTED[name]} |" for name in sorted(UNSUPPORTED))
     others = ", ".join(OTHER_GROUPS)
     parts.append(f"The groups {others} of HBase's shell are not part of this one.")

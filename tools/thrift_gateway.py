@@ -1,4 +1,4 @@
-"""HBase's Thrift gateway on this machine, which happybase talks to: for comparing, not for use.
+"""HBase's Thrift gateway on this machine, for comparisons with happybase, not for production.
 
 `hbase-thrift` resolves as 2.6.1 only; it is a client of the cluster, so its version may differ
 from the servers'. Its jars are fetched once, into the cache of the local HBase.

@@ -18,7 +18,7 @@ from webtable.store.scan import ALL_VERSIONS, Get
 
 __all__ = ["differences"]
 
-Words = tuple[tuple[str, str], ...]
+LinkTexts = tuple[tuple[str, str], ...]
 
 
 class _Expected:
@@ -27,7 +27,7 @@ class _Expected:
     def __init__(self, index: LinkIndex) -> None:
         pages = index.pages
         self.links: dict[bytes, str] = {}
-        self.inlinks: dict[bytes, dict[bytes, Words]] = defaultdict(dict)
+        self.inlinks: dict[bytes, dict[bytes, LinkTexts]] = defaultdict(dict)
         self.remembered: set[tuple[bytes, bytes]] = set()
         table = pages.rows.table
         for row in list(table.scan(columns=(b"metadata:url",))):
@@ -54,7 +54,7 @@ class _Found:
     def __init__(self, index: LinkIndex) -> None:
         self.problems: list[str] = []
         self.links: dict[bytes, str] = {}
-        self.inlinks: dict[bytes, dict[bytes, Words]] = defaultdict(dict)
+        self.inlinks: dict[bytes, dict[bytes, LinkTexts]] = defaultdict(dict)
         self.remembered: set[tuple[bytes, bytes]] = set()
         self.counts: dict[bytes, int] = {}
         self.members: set[bytes] = set()
@@ -89,7 +89,7 @@ class _Found:
             self.remembered.add((source, target))
             if inlink.is_live:
                 live += 1
-                self.inlinks[target][source] = tuple((w.rel, w.anchor) for w in inlink.words)
+                self.inlinks[target][source] = tuple((w.rel, w.anchor) for w in inlink.links)
         count = int(row.value(schema.COUNT) or 0)
         if count != live:
             self.problems.append(f"{row.key!r} counts {count} links and has {live}")
@@ -125,8 +125,12 @@ def differences(index: LinkIndex) -> list[str]:
         ("members", dict.fromkeys(found.members, 1), dict.fromkeys(counts, 1)),
         ("ranks", _ranks(index), counts),
         ("ranks of domains", _domain_ranks(index), counts),
-        ("inlinks of pages", _told(index, b"metadata:inlinks"), _known(counts, wanted.links)),
-        ("inlinks:count", _told(index, b"inlinks:count"), _known(counts, wanted.links)),
+        (
+            "inlinks of pages",
+            _stored_counts(index, b"metadata:inlinks"),
+            _known(counts, wanted.links),
+        ),
+        ("inlinks:count", _stored_counts(index, b"inlinks:count"), _known(counts, wanted.links)),
     ):
         problems += _compared(name, dict(is_there), dict(should))
     problems += [
@@ -145,7 +149,7 @@ def _compared(name: str, is_there: dict[bytes, object], should: dict[bytes, obje
     ]
 
 
-def _plain(inlinks: dict[bytes, dict[bytes, Words]]) -> dict[bytes, dict[bytes, Words]]:
+def _plain(inlinks: dict[bytes, dict[bytes, LinkTexts]]) -> dict[bytes, dict[bytes, LinkTexts]]:
     return {uri: sources for uri, sources in inlinks.items() if sources}
 
 
@@ -173,10 +177,10 @@ def _domain_ranks(index: LinkIndex) -> dict[bytes, int]:
     return ranks
 
 
-def _told(index: LinkIndex, column: bytes) -> dict[bytes, int]:
-    told = {}
+def _stored_counts(index: LinkIndex, column: bytes) -> dict[bytes, int]:
+    stored = {}
     for row in index.pages.rows.table.scan(columns=(b"metadata:url", column)):
         url, value = row.value(b"metadata:url"), row.value(column)
         if url and value:
-            told[schema.uri_of(url.decode())] = int(value)
-    return told
+            stored[schema.uri_of(url.decode())] = int(value)
+    return stored

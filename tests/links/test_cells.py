@@ -11,7 +11,7 @@ from webtable.links import schema
 from webtable.links.cells import (
     GONE,
     Inlink,
-    Words,
+    LinkText,
     decode_cur,
     decode_inlink,
     decode_uris,
@@ -96,8 +96,8 @@ def test_domains() -> None:
         ("http://localhost/", b"localhost"),
     ):
         assert domains.of(schema.uri_of(url)) == domain
-    assert domains.are_one(b"com.example.a/", b"com.example.b:http/x")
-    assert not domains.are_one(b"com.example/", b"com.example2/")
+    assert domains.share_domain(b"com.example.a/", b"com.example.b:http/x")
+    assert not domains.share_domain(b"com.example/", b"com.example2/")
 
 
 def test_links_of_a_page() -> None:
@@ -118,11 +118,11 @@ def test_links_of_a_page() -> None:
 
 def test_states() -> None:
     assert (HERE, GONE) == (b"+", b"-")
-    assert decode_inlink(b"-") == Inlink(is_live=False, words=())
+    assert decode_inlink(b"-") == Inlink(is_live=False, links=())
     assert decode_inlink(b"+\tHome\nnofollow\tA") == Inlink(
-        is_live=True, words=(Words("", "Home"), Words("nofollow", "A"))
+        is_live=True, links=(LinkText("", "Home"), LinkText("nofollow", "A"))
     )
-    assert decode_inlink(b"+\t") == Inlink(is_live=True, words=(Words("", ""),))
+    assert decode_inlink(b"+\t") == Inlink(is_live=True, links=(LinkText("", ""),))
 
 
 def test_uris_of_journals_and_marks() -> None:

@@ -105,7 +105,7 @@ def test_an_unknown_page_ends_with_3_and_the_nearest_ones(run: Run) -> None:
         answer = run(f"links {command} example.com/aboutt")
         assert answer.exit_code == 3
         assert "page 'https://example.com/aboutt' does not exist" in answer.stderr
-        assert "the nearest known ones: https://example.com/" in answer.stderr
+        assert "similar pages: https://example.com/" in answer.stderr
     changed = run("links changes example.com/aboutt --since 2026-09-02 --format json")
     assert changed.exit_code == 3
     assert json.loads(changed.stderr)["code"] == "not-found"
@@ -124,7 +124,7 @@ def test_answers_about_the_past_say_how_far_they_reach(run: Run) -> None:
     assert page["kept_since"] == "2026-09-01T00:00:00Z"
     early = run(f"links out {ABOUT} --as-of 2026-08-01")
     assert early.exit_code == 3
-    assert "it is known since 2026-09-01T00:00:00Z" in early.stderr
+    assert "stored since 2026-09-01T00:00:00Z" in early.stderr
 
 
 def test_a_domain_changes_with_all_its_pages(run: Run) -> None:

@@ -47,11 +47,11 @@ def test_states_of_the_links_of_a_page(form: ModuleType, drawn: list[tuple[str, 
 @pytest.mark.parametrize("form", FORMS, ids=["plain", "chosen"])
 @pytest.mark.parametrize("text", ["x", "https://a", "\n", "https://a.com/\t\tx\n", "https:/\t/a/b"])
 def test_lines_that_are_no_links(form: ModuleType, text: str) -> None:
-    with pytest.raises(ValueError, match="no canonical URL"):
+    with pytest.raises(ValueError, match="is not a canonical URL"):
         form.live_values(text)
 
 
 @pytest.mark.parametrize("form", FORMS, ids=["plain", "chosen"])
-def test_a_line_without_words(form: ModuleType) -> None:
+def test_a_line_without_an_anchor(form: ModuleType) -> None:
     assert form.live_values("https://a.com/") == {b"com.a/": b"+"}
     assert form.live_values("https://a.com/\nhttps://a.com/\trel\t") == {b"com.a/": b"+\nrel\t"}

@@ -25,7 +25,7 @@ from webtable.index.table import Change, RowState
 from webtable.links import rules, schema
 from webtable.links.updating import cluster, count_exporter, count_rules, hook, shards
 from webtable.links.updating.cluster import Intent, Intents, Own, Updater
-from webtable.links.updating.journal import TakeIn
+from webtable.links.updating.journal import PageRowDecision
 from webtable.links.updating.shards import ShardWriter, State
 from webtable.pages.page import NewCapture
 from webtable.store.model import Row
@@ -69,7 +69,7 @@ def test_a_journal_has_what_is_left_of_the_one_before(monkeypatch: pytest.Monkey
 
 def test_a_journal_moves_with_the_links(monkeypatch: pytest.MonkeyPatch) -> None:
     # It names the same as the one before, and whoever tells the old links clears both.
-    class Staying(TakeIn):
+    class Staying(PageRowDecision):
         def __call__(self, state: RowState) -> Change | None:
             change = super().__call__(state)
             view = self._view
@@ -82,16 +82,16 @@ def test_a_journal_moves_with_the_links(monkeypatch: pytest.MonkeyPatch) -> None
             self._view = view._replace(journal_at=cells[0].timestamp)
             return Change(put={c: v for c, v in change.put.items() if c != schema.JOURNAL})
 
-    monkeypatch.setattr(cluster, "TakeIn", Staying)
+    monkeypatch.setattr(cluster, "PageRowDecision", Staying)
     assert broken_by(ChangingWords)
 
 
-def test_a_journal_is_cleared_when_all_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_journal_is_cleared_when_all_targets_are_updated(monkeypatch: pytest.MonkeyPatch) -> None:
     class Hasty(Updater):
         def _bring_up(self, begun: Intents, some: Sequence[Intent], own: Own) -> None:
-            views = self._take_in(begun, [intent.uri for intent in some], own)
+            views = self._write_page_rows(begun, [intent.uri for intent in some], own)
             self._clear(views)
-            self._mark(self._tell(views))
+            self._mark(self._write_states(views))
             self._end(some)
 
     assert _broken_by_updater(Hasty, monkeypatch)
@@ -126,8 +126,8 @@ def test_a_target_is_marked_where_it_was_current_already(monkeypatch: pytest.Mon
 def test_marks_come_before_the_journal_goes(monkeypatch: pytest.MonkeyPatch) -> None:
     class MarksLast(Updater):
         def _bring_up(self, begun: Intents, some: Sequence[Intent], own: Own) -> None:
-            views = self._take_in(begun, [intent.uri for intent in some], own)
-            marked = self._tell(views)
+            views = self._write_page_rows(begun, [intent.uri for intent in some], own)
+            marked = self._write_states(views)
             self._clear(views)
             self._end(some)
             self._mark(marked)
@@ -194,8 +194,8 @@ def test_who_takes_over_does_it_under_an_intent_of_its_own(monkeypatch: pytest.M
         def take_over(self, intents: Sequence[Intent], own: Own) -> None:
             begun = Intents(self._clock, self._clock.elapsed_ms(), intents)
             uris = list(dict.fromkeys(intent.uri for intent in intents))
-            views = self._take_in(begun, uris, own)
-            self._mark(self._tell(views))
+            views = self._write_page_rows(begun, uris, own)
+            self._mark(self._write_states(views))
             self._clear(views)
             self._end(intents)
 

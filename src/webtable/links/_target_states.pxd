@@ -1,4 +1,4 @@
-# C types for target_states.py, for the form of it that Cython compiles; see docs/develop/compiled.md.
+# C types for the compiled form of target_states.py; see docs/develop/compiled.md.
 cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from libc.string cimport memchr, memcmp, memcpy
@@ -9,7 +9,7 @@ cdef unsigned char _TAB, _LINE, _PLUS, _SLASH
 @cython.locals(
     states=dict, data=bytes, size=cython.Py_ssize_t, start=cython.Py_ssize_t, end=cython.Py_ssize_t, tab=cython.Py_ssize_t,
     slash=cython.Py_ssize_t, begin=cython.Py_ssize_t, stop=cython.Py_ssize_t, origin=bytes, name=bytes, uri=bytes, value=bytes,
-    words=cython.Py_ssize_t, known=bytes,
+    text_start=cython.Py_ssize_t, earlier=bytes,
 )
 cpdef dict live_values(str text)
 

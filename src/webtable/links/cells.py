@@ -1,18 +1,18 @@
 r"""The bytes in the cells of the link index.
 
-    page:cur          zlib of the links of the newest good answer: a line a link, URL, rel and
-                      anchor with tabs between, those of one target side by side; empty where there
-                      are none
-    page:at           the revision of the page's own row that `cur` was taken from, decimal
-    page:journal      zlib of target URIs, one a line; empty where nothing is to be done
+    page:cur          zlib of the links of the newest successful response: a line for each link,
+                      with URL, rel and anchor separated by tabs; links to one target side by side;
+                      empty if the page has no links
+    page:at           the revision of the page's own row that `cur` was read from, decimal
+    page:journal      zlib of target URIs, one in each line; empty if no work is left
     page:incount      how many pages link here, decimal
-    page:count        the same of one shard; domain:pagecount: URIs of one shard of a domain
-    inlinks:<source>  `+` and a line a link: rel TAB anchor. `-`: the source linked here once.
-                      The timestamp is the guard: the revision of `p:<source>` it was taken from.
+    page:count        the same for one shard; domain:pagecount: URIs in one shard of a domain
+    inlinks:<source>  `+` and a line for each link: rel TAB anchor. `-`: it linked here once.
+                      The timestamp is the guard: the revision of `p:<source>` it was read from.
     members:<uri>     `+` or `-`: whether the URI is crawled or linked to; the guard likewise
     …:shardrev        revision and token, as in `webtable.index.cells`
-    w:<token>         an intent: time TAB digest of the capture; the timestamp says how old it is
-    w:targets         a mark: zlib of URIs, one a line
+    w:<token>         an intent: time TAB digest of the capture; the timestamp is its time
+    w:targets         a mark: zlib of URIs, one in each line
 
 On-disk: changing this needs a new format version. Frozen by tests/links/test_cells.py.
 """
@@ -34,7 +34,7 @@ else:
 __all__ = [
     "GONE",
     "Inlink",
-    "Words",
+    "LinkText",
     "decode_cur",
     "decode_inlink",
     "decode_uris",
@@ -44,75 +44,75 @@ __all__ = [
 ]
 
 GONE = b"-"
-"""The state of a link that was there once."""
+"""The state of a link that the source has no longer."""
 
 live_values = target_states.live_values
 
 _FAST = 1
 
 
-class Words(NamedTuple):
-    """One of the links between two pages: its rel and its anchor."""
+class LinkText(NamedTuple):
+    """One link between two pages: its rel and its anchor text."""
 
     rel: str
     anchor: str
 
 
 class Inlink(NamedTuple):
-    """What a target remembers of a source: whether it links here now, and how."""
+    """What is stored at a target about a source: whether it links here now, and its links."""
 
     is_live: bool
-    words: tuple[Words, ...]
+    links: tuple[LinkText, ...]
 
 
 def encode_cur(text: str) -> bytes:
-    """Returns the links of a page as they are stored."""
+    """Encodes the links of a page for storage."""
     return zlib.compress(text.encode(), _FAST) if text else b""
 
 
 def decode_cur(stored: bytes | None) -> str:
-    """Returns the links of a page, a line a link.
+    """Decodes the stored links of a page; one line for each link.
 
     Raises:
-        CorruptData: they do not decode.
+        CorruptData: the value does not decode.
     """
     return _unpacked(stored).decode() if stored else ""
 
 
 def decode_inlink(stored: bytes) -> Inlink:
-    """Returns what a link's cell says.
+    """Decodes the cell of a link.
 
     Raises:
-        CorruptData: it is none.
+        CorruptData: the value is not a link's cell.
     """
     if stored == GONE:
-        return Inlink(is_live=False, words=())
+        return Inlink(is_live=False, links=())
     if stored[:1] != b"+":
         raise CorruptData(
             f"a link's cell does not decode: {stored!r:.60}", hint="rebuild the link index"
         )
     text = stored[1:].decode()
-    if "\n" not in text:  # most pages link to another one once
-        return Inlink(True, (_words(text),))
-    return Inlink(True, tuple(map(_words, text.split("\n"))))
+    if "\n" not in text:  # most pages link only once to another page
+        return Inlink(True, (_link_text(text),))
+    return Inlink(True, tuple(map(_link_text, text.split("\n"))))
 
 
-def _words(line: str) -> Words:
+def _link_text(line: str) -> LinkText:
     rel, _, anchor = line.partition("\t")
-    return Words(rel, anchor)
+    return LinkText(rel, anchor)
 
 
 def encode_uris(uris: Iterable[bytes]) -> bytes:
-    """Returns URIs as one value, sorted; empty where there are none."""
+    """Encodes URIs as one value, sorted; empty if there are no URIs."""
     text = b"\n".join(sorted(uris))
     return zlib.compress(text, _FAST) if text else b""
 
 
 def decode_uris(stored: bytes | None) -> list[bytes]:
-    """Returns the URIs of a value.
+    """Decodes the URIs of a value.
 
     Raises:
-        CorruptData: they do not decode.
+        CorruptData: the value does not decode.
     """
     return _unpacked(stored).split(b"\n") if stored else []
 

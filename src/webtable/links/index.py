@@ -1,4 +1,4 @@
-"""`LinkIndex`: the link index of a store of pages, made and opened."""
+"""`LinkIndex`: creates and opens the link index of a store of pages."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _SPLITS = tuple(b"p:" + each for each in (b"com.", b"com.h", b"com.s", b"net.", 
 
 
 class LinkIndex:
-    """The link index of a store of pages. Made by `create` or `open`; share it between threads.
+    """The link index of a store of pages. Obtain it from `create` or `open`; threads may share it.
 
     Attributes:
-        pages: the pages that it is of.
+        pages: the pages that it indexes.
         rows: the rows `p:<uri>`, with the ranks as their indexes.
         table, work: the two tables.
         shards: over how many rows the links to a page are spread.
@@ -51,12 +51,12 @@ class LinkIndex:
 
     @classmethod
     def create(cls, pages: PageTable) -> LinkIndex:
-        """Makes the tables of the link index, and opens it; finishes what was interrupted.
+        """Creates the tables of the link index and opens it; completes an interrupted creation.
 
-        Where there are pages already it is marked as stale: `rebuild` takes them in.
+        If the store has pages already, the index is marked as stale: `rebuild` indexes them.
 
         Raises:
-            InvalidRequest: there are tables of the same names that are not those of a link index.
+            InvalidRequest: the store has other tables with the names of a link index.
         """
         store = pages.store
         is_embedded = store.capabilities.atomic_commits
@@ -92,33 +92,33 @@ class LinkIndex:
         """Opens the link index of a store; the options are those of `IndexedTable`.
 
         Raises:
-            NotFound: it has none, or not all of its tables.
-            FormatVersionError: it is of a newer format.
+            NotFound: the store has no link index, or some of its tables are missing.
+            FormatVersionError: the index has a newer format.
         """
         found = pages.store.table(SETTINGS_TABLE).get(_SETTINGS_ROW)
         if found is None or not {schema.INDEX_TABLE, schema.WORK_TABLE} <= set(
             pages.store.tables()
         ):
             raise NotFound(
-                "link index", pages.store.location, hint="make it with `webtable links rebuild`"
+                "link index", pages.store.location, hint="create it with `webtable links rebuild`"
             )
         values = found.values()
         if values.get(_FORMAT) != FORMAT.encode():
             raise FormatVersionError(
                 f"the link index of store '{pages.store.location}' has format "
-                f"{values.get(_FORMAT, b'')!r}, this version knows {FORMAT}",
+                f"{values.get(_FORMAT, b'')!r}, this version reads {FORMAT}",
                 hint="use a newer webtable",
             )
         return cls(pages, int(values[_SHARDS]), **options)
 
     @property
     def is_ready(self) -> bool:
-        """Whether all pages are in it, but for what is under way; otherwise rebuild it."""
+        """Whether it has all pages, except writes in progress; if not, rebuild it."""
         found = self.store.table(SETTINGS_TABLE).get(_SETTINGS_ROW, (_STATE,))
         return found is not None and found.value(_STATE) == _READY
 
     def set_ready(self, is_ready: bool) -> None:
-        """Notes whether all pages are in it."""
+        """Stores whether the index has all pages."""
         state = _READY if is_ready else _STALE
         self.store.table(SETTINGS_TABLE).put(_SETTINGS_ROW, {_STATE: state})
 

@@ -1,6 +1,6 @@
-"""The rules of the link protocol, each one small function. `docs/explain/links.md` says why.
+"""The rules of the link protocol, each one small function; reasons are in `docs/explain/links.md`.
 
-`tests/simulation` takes them out one by one and shows that the promise breaks.
+`tests/simulation` removes them one by one and shows that the promise breaks.
 """
 
 from __future__ import annotations
@@ -21,43 +21,43 @@ __all__ = [
 ]
 
 INTENT_LIMIT_MS = 240_000
-"""Nothing is written any more under an intent of this age."""
+"""A worker writes nothing under an intent that is older than this."""
 
 INTENT_AGE_MS = INTENT_LIMIT_MS + WRITE_LIMIT_MS + SKEW_MS
-"""By this age of an intent everything that was written under it has landed."""
+"""When an intent is older than this, every write made under it has reached the store."""
 
 
 def is_newer(guard: int, stored: int) -> bool:
-    """A state is written over those taken from an earlier revision of its source, and no other."""
+    """A state replaces only states that were read from an earlier revision of its source."""
     return guard > stored
 
 
 def merged(earlier: Iterable[bytes], changed: Iterable[bytes]) -> set[bytes]:
-    """A new journal has what is left to do of the one before it, too."""
+    """A new journal includes the unfinished targets of the journal before it."""
     return {*earlier, *changed}
 
 
-def needs_mark(is_changed: bool) -> bool:  # noqa: ARG001 - it does not matter, which is the rule
-    """A target is marked also where its state was current already.
+def needs_mark(is_changed: bool) -> bool:  # noqa: ARG001 - the rule is that it does not matter
+    """A target is marked even if its state was current already.
 
-    Whoever wrote that state may have died before it put a mark.
+    The worker that wrote that state may have died before it wrote the mark.
     """
     return True
 
 
 def sums_late() -> bool:
-    """An exporter reads the revision of a page first, and sums its shards after that.
+    """An exporter reads the revision of a page first and sums its shards afterwards.
 
-    Otherwise a sum from before a change could be written over one from after it.
+    Otherwise a sum from before a change could replace a sum from after it.
     """
     return True
 
 
 def may_write(begun_ms: int, now_ms: int) -> bool:
-    """A worker writes no row under an intent that others may take for abandoned."""
+    """A worker writes no row under an intent that others may regard as abandoned."""
     return now_ms - begun_ms <= INTENT_LIMIT_MS
 
 
 def is_abandoned(begun_ms: int, now_ms: int) -> bool:
-    """Whether whoever put an intent has surely done everything under it, or died."""
+    """Whether the worker that wrote an intent has certainly finished its writes, or died."""
     return now_ms - begun_ms > INTENT_AGE_MS

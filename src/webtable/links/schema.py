@@ -1,7 +1,7 @@
 """The tables of the link index, and their row keys.
 
 A URI is the key form of a canonical URL, unsalted: `com.example.docs/guide?page=2`; a domain is a
-registered domain, the other way round: `com.example`. Table `webindex`:
+registered domain with its parts reversed: `com.example`. Table `webindex`:
 
     p:<uri>                       page:cur, page:at, page:journal, page:incount, page:rev …
     p:<uri> 00 <shard>            inlinks:<source uri>, page:count, page:shardrev
@@ -9,11 +9,11 @@ registered domain, the other way round: `com.example`. Table `webindex`:
     d:<domain>:<rank>:<uri>       rank:        the pages of a domain, most linked to first
     t:<rank>:<uri>                rank:        all pages, most linked to first
 
-A shard is one hex digit, from a hash of what is counted there; an embedded store has only `0`. A
-rank is eight hex digits that fall as the number of links rises. Table `webindex_work`, what is
-under way:
+A shard is one hex digit, from a hash of the source or URI counted there; an embedded store has only
+`0`. A rank is eight hex digits that fall as the number of links rises. Table `webindex_work`, the
+work in progress:
 
-    i:<2 hex digits>:<uri>        w:<token>    an intent: a page row is about to be written
+    i:<2 hex digits>:<uri>        w:<token>    an intent: a worker is about to write the page's row
     m:<token>                     w:targets    a mark: pages whose links have changed
 
 On-disk: changing this needs a new format version. Frozen by tests/links/test_cells.py.
@@ -59,7 +59,7 @@ __all__ = [
 
 
 class ShardNames(TypedDict):
-    """What is common to the rows of a kind of shards; see `webtable.store.mutation.Spread`."""
+    """The common parts of the row keys of shards; see `webtable.store.mutation.Spread`."""
 
     before: bytes
     after: bytes
@@ -82,13 +82,13 @@ TARGETS = b"w:targets"
 
 CLUSTER_SHARDS: Final = 16
 SHARD: Final[ShardNames] = {"before": b"p:", "after": b"\x000"}
-"""What stands around the URI in the name of its only shard, in an embedded store."""
+"""The bytes before and after the URI in the key of its only shard, in an embedded store."""
 _HIGHEST = 0xFFFF_FFFF
 _CACHED_ORIGINS = 65_536
 
 
 def index_schema(*, is_embedded: bool) -> TableSchema:
-    """Returns the schema of the index, as one whose ranks are ready."""
+    """Returns the schema of the index table; its ranks are marked as ready."""
     packed: Compression = "ZSTD" if is_embedded else "GZ"
     families = tuple(
         Family(name=name, compression=packed, data_block_encoding="FAST_DIFF")
@@ -100,7 +100,7 @@ def index_schema(*, is_embedded: bool) -> TableSchema:
 
 
 def work_schema() -> TableSchema:
-    """Returns the schema of the table of what is under way."""
+    """Returns the schema of the table of the work in progress."""
     return TableSchema(
         name=WORK_TABLE, families=(Family(name="w"),), attributes={PURGE_SETTING: str(PURGE_MS)}
     )
@@ -118,7 +118,7 @@ def uri_of(url: str) -> bytes:
 
 @lru_cache(_CACHED_ORIGINS)
 def origin_name(origin: str) -> str:
-    """Returns what the URIs of an origin begin with: host, scheme and port."""
+    """Returns the prefix of all URIs of an origin: host, scheme and port."""
     return key_form(origin + "/")[:-1]
 
 
@@ -132,14 +132,14 @@ def url_of(uri: bytes) -> str:
 
 
 class Domains:
-    """Finds the registered domain of a URI, by the list that a store was made with."""
+    """Finds the registered domain of a URI, using the suffix list the store was created with."""
 
     def __init__(self, suffixes: Suffixes) -> None:
         self._suffixes = suffixes
         self._of_origin = lru_cache(_CACHED_ORIGINS)(self._find)
 
     def of(self, uri: bytes) -> bytes:
-        """Returns the registered domain of a URI, its last part first."""
+        """Returns the registered domain of a URI, its last label first."""
         return self._of_origin(uri[: uri.index(b"/")])
 
     def _find(self, origin: bytes) -> bytes:
@@ -148,8 +148,8 @@ class Domains:
             host = host[: host.rfind(":")]
         return reversed_host(self._suffixes.registered_domain(host)).encode()
 
-    def are_one(self, one: bytes, other: bytes) -> bool:
-        """Whether two URIs are of one domain: a link between them is internal."""
+    def share_domain(self, one: bytes, other: bytes) -> bool:
+        """Whether two URIs belong to the same domain: a link between them is internal."""
         return self.of(one) == self.of(other)
 
 
@@ -162,7 +162,7 @@ def page_row(uri: bytes) -> bytes:
 
 
 def shard_of(what: bytes, shards: int) -> int:
-    """Returns the shard in which something is counted."""
+    """Returns the shard in which a source or URI is counted."""
     return zlib.crc32(what) % shards if shards > 1 else 0
 
 
@@ -176,7 +176,7 @@ def shard_row(kind: bytes, name: bytes, shard: int) -> bytes:
 
 
 def rank_of_count(count: int) -> bytes:
-    """Returns a number of links so that the largest sorts first.
+    """Encodes a number of links so that the largest sorts first.
 
     >>> rank_of_count(0), rank_of_count(17)
     (b'ffffffff', b'ffffffee')
@@ -185,20 +185,20 @@ def rank_of_count(count: int) -> bytes:
 
 
 def count_of_rank(rank: bytes) -> int:
-    """Returns the number of links that a rank stands for."""
+    """Decodes the number of links from a rank."""
     return _HIGHEST - int(rank, 16)
 
 
 def top_rank_row(count: int, uri: bytes) -> bytes:
-    """Returns the row of a page among all."""
+    """Returns the row of a page in the ranks of all pages."""
     return b"t:%08x:%b" % (_HIGHEST - count, uri)
 
 
 def domain_rank_row(domain: bytes, count: int, uri: bytes) -> bytes:
-    """Returns the row of a page among those of its domain."""
+    """Returns the row of a page in the ranks of its domain."""
     return b"d:%b:%08x:%b" % (domain, _HIGHEST - count, uri)
 
 
 def intent_row(uri: bytes) -> bytes:
-    """Returns the row of a page's intents; a hash in front spreads them over a cluster."""
+    """Returns the row of a page's intents; a hash prefix spreads the rows over a cluster."""
     return b"i:%b:%b" % (hashlib.md5(uri, usedforsecurity=False).hexdigest()[:2].encode(), uri)

@@ -1,6 +1,6 @@
-"""The hottest code of the link index: the links of a page become states of their targets.
+"""The hottest code of the link index: computes the states of the targets from a page's links.
 
-Made into machine code where that can be, by Cython from this very file and the C types in
+Cython compiles this file to machine code where possible, with the C types of
 `_target_states.pxd`; import it from `cells`. Both forms do the same.
 """
 
@@ -13,9 +13,8 @@ __all__ = ["COMPILED", "live_values"]
 COMPILED = not __file__.endswith((".py", ".pyc"))
 """Whether this is machine code."""
 
-_compiled = (
-    COMPILED  # the same as a C variable; with what stands behind it, C of `_target_states.pxd`
-)
+# In the compiled form this is a C variable, and its branches call C of `_target_states.pxd`.
+_compiled = COMPILED
 _TAB, _LINE, _PLUS, _SLASH = 9, 10, 43, 47
 
 
@@ -30,29 +29,29 @@ def live_values(text: str) -> dict[bytes, bytes]:
         return states
     data = text.encode()
     size, start = len(data), 0
-    begin, stop = 0, -1  # the URL of the line before
+    begin, stop = 0, -1  # the URL of the previous line
     origin = name = uri = value = b""
     while True:
         end = _find(data, _LINE, start, size)
         tab = _find(data, _TAB, start, end)
-        words = tab + 1 if tab < end else end
+        text_start = tab + 1 if tab < end else end
         if tab - start == stop - begin and _is_same(data, start, begin, tab - start):
-            # Those of one target mostly stand side by side, and those of one host.
-            value = _joined(value, _LINE, data, words, end)
+            # Links to one target are mostly side by side, and links to one host as well.
+            value = _joined(value, _LINE, data, text_start, end)
         else:
             begin, stop = start, tab
             slash = _find(data, _SLASH, start + 8, tab)
             if slash >= tab:
-                raise ValueError(f"{data[start:tab]!r:.80} is no canonical URL")
+                raise ValueError(f"{data[start:tab]!r:.80} is not a canonical URL")
             if data[start:slash] != origin:
                 origin = data[start:slash]
                 name = origin_name(origin.decode()).encode()
             uri = name + data[slash:tab]
-            known = states.get(uri)
-            if known is None:
-                value = _joined(b"", _PLUS, data, words, end)
+            earlier = states.get(uri)
+            if earlier is None:
+                value = _joined(b"", _PLUS, data, text_start, end)
             else:
-                value = _joined(known, _LINE, data, words, end)
+                value = _joined(earlier, _LINE, data, text_start, end)
         states[uri] = value
         if end == size:
             return states
@@ -60,7 +59,7 @@ def live_values(text: str) -> dict[bytes, bytes]:
 
 
 def _find(data: bytes, byte: int, start: int, end: int) -> int:
-    """Returns where a byte is first, in a part of data; its end where it is not there."""
+    """Returns the first position of a byte in a part of data; the end of the part if missing."""
     if _compiled:
         return find_byte(data, byte, start, end)  # type: ignore[name-defined, no-any-return]  # noqa: F821
     at = data.find(byte, start, end)
@@ -68,14 +67,14 @@ def _find(data: bytes, byte: int, start: int, end: int) -> int:
 
 
 def _is_same(data: bytes, one: int, other: int, size: int) -> bool:
-    """Whether two parts of data are the same."""
+    """Whether two parts of data are equal."""
     if _compiled:
         return are_same(data, one, other, size)  # type: ignore[name-defined, no-any-return]  # noqa: F821
     return data[one : one + size] == data[other : other + size]
 
 
 def _joined(value: bytes, sign: int, data: bytes, start: int, end: int) -> bytes:
-    """Returns a value with a sign and a part of data behind it."""
+    """Returns a value followed by a sign and a part of data."""
     if _compiled:
         return join(value, sign, data, start, end)  # type: ignore[name-defined, no-any-return]  # noqa: F821
     return b"%b%c%b" % (value, sign, data[start:end])

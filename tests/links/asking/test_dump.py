@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from tests.links.asking.test_queries import NOW
 from tests.links.web import captures, links_at
 from webtable.cli.main import cli
-from webtable.links.asking.dump import Line, dump, layout
+from webtable.links.asking.dump import DumpCell, dump, layout
 from webtable.links.index import LinkIndex
 from webtable.links.schema import uri_of
 from webtable.pages.asking.results import _sealed
@@ -146,8 +146,8 @@ def test_every_page_and_every_link_is_in_the_table(web: LinkIndex) -> None:
 
 
 def test_a_wide_cell_far_down_does_not_need_the_whole_table(tmp_path: Path) -> None:
-    short = [Line("t:0:a", "", "", "0")] * 1_000
-    table = list(layout([*short, Line("t:0:" + "x" * 50, "", "", "0")]))
+    short = [DumpCell("t:0:a", "", "", "0")] * 1_000
+    table = list(layout([*short, DumpCell("t:0:" + "x" * 50, "", "", "0")]))
     assert table[2] == "t:0:a   " + " " * (5 + 5) + "0"
     assert table[-1].startswith("t:0:" + "x" * 50)
 

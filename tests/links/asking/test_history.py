@@ -12,7 +12,7 @@ from tests.links.asking.test_queries import ABOUT, KINDS, everything, is_kind
 from tests.links.web import DAYS, EXAMPLE, Seen, inlinks_at, links_at, seen_at, status_at
 from webtable.errors import InvalidRequest, NotFound
 from webtable.links.asking.history import Change, LinkHistory
-from webtable.links.asking.page_history import words_for
+from webtable.links.asking.page_history import links_to
 from webtable.links.asking.wide_rows import Kind
 from webtable.links.index import LinkIndex
 from webtable.links.updating.hook import LinkHook
@@ -33,7 +33,9 @@ def test_links_to_every_page_at_every_crawl(web: LinkIndex, kind: Kind) -> None:
     for day in DAYS:
         for target in EVERY:
             found = everything(
-                lambda t=target, d=day, **more: asked.inlinks(t, d + DAY, kind=kind, **more).answer,
+                lambda t=target, d=day, **more: (
+                    asked.inlinks(t, d + DAY, kind=kind, **more).results
+                ),
                 2,
             )
             links = [Seen(item.source, target, item.rel, item.anchor) for item in found]
@@ -51,7 +53,7 @@ def test_links_on_every_page_at_every_crawl(web: LinkIndex, kind: Kind) -> None:
         for source in {link.source for link in links_at(day)}:
             found = everything(
                 lambda s=source, d=day, **more: (
-                    asked.outlinks(s, d + DAY, kind=kind, **more).answer
+                    asked.outlinks(s, d + DAY, kind=kind, **more).results
                 ),
                 3,
             )
@@ -69,7 +71,7 @@ def test_links_on_every_page_at_every_crawl(web: LinkIndex, kind: Kind) -> None:
 def test_what_came_and_went_to_a_page(web: LinkIndex) -> None:
     span = (DAYS[0] + DAY, DAYS[2] + DAY)
     asked = LinkHistory(web)
-    found = everything(lambda **more: asked.changes(ABOUT, span, **more).answer, 2)
+    found = everything(lambda **more: asked.changes(ABOUT, span, **more).results, 2)
     second, third = encode_time(DAYS[1]), encode_time(DAYS[2])
     home = f"{EXAMPLE}/"
     words = "About | more", " | nofollow", "About us | more"
@@ -79,7 +81,7 @@ def test_what_came_and_went_to_a_page(web: LinkIndex) -> None:
         Change("gained", "https://new.org/", ABOUT, "Example", "", None, False, second),
         Change("lost", "https://shop.co.uk/", ABOUT, "Example", "", None, False, third),
     ]
-    assert asked.changes(ABOUT, span, kind="external").answer.items == found[2:]
+    assert asked.changes(ABOUT, span, kind="external").results.items == found[2:]
 
 
 @pytest.mark.parametrize(("since", "until"), [(0, 1), (0, 2), (1, 2), (-1, 2)])
@@ -88,7 +90,7 @@ def test_what_came_and_went_to_a_domain(web: LinkIndex, since: int, until: int) 
     span = (began, DAYS[until] + DAY)
     asked = LinkHistory(web)
     found = everything(
-        lambda **more: asked.changes("example.com", span, is_domain=True, **more).answer, 3
+        lambda **more: asked.changes("example.com", span, is_domain=True, **more).results, 3
     )
     expected = set()
     targets = [target for target in EVERY if target.split("/")[2].endswith("example.com")]
@@ -109,7 +111,7 @@ def test_what_came_and_went_to_a_domain(web: LinkIndex, since: int, until: int) 
 
 def test_a_host_of_a_domain(web: LinkIndex) -> None:
     span = (DAYS[0] - DAY, DAYS[0] + DAY)
-    found = LinkHistory(web).changes("Docs.example.com", span, is_domain=True).answer.items
+    found = LinkHistory(web).changes("Docs.example.com", span, is_domain=True).results.items
     assert [(item.change, item.target) for item in found] == [
         ("gained", "https://docs.example.com/")
     ]
@@ -120,10 +122,10 @@ def test_a_date_before_the_first_capture_says_so(web: LinkIndex) -> None:
     with pytest.raises(NotFound) as error:
         asked.outlinks(ABOUT, DAYS[0] - DAY)
     assert "2026-08-31" in error.value.message
-    assert error.value.hint == "it is known since 2026-09-01T00:00:00Z"
+    assert error.value.hint == "stored since 2026-09-01T00:00:00Z"
     found = asked.inlinks(ABOUT, DAYS[0] - DAY)
-    assert (found.answer.items, found.not_kept) == ([], 0)
-    assert found.kept == (None, None)
+    assert (found.results.items, found.not_kept) == ([], 0)
+    assert found.retention == (None, None)
     with pytest.raises(NotFound, match="capture"):
         asked.outlinks(f"{EXAMPLE}/never", DAYS[0])
     with pytest.raises(NotFound) as error:
@@ -168,42 +170,42 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LinkIndex]:
 def test_an_answer_says_how_far_back_it_reaches(live: LinkIndex) -> None:
     asked = LinkHistory(live)
     found = asked.inlinks("https://to.com/", NOW - 15 * DAY)
-    assert [item.source for item in found.answer.items] == [
+    assert [item.source for item in found.results.items] == [
         "https://long.com/",
         "https://often.com/",
     ]
-    assert found.kept.versions == 2
-    assert found.kept.since == pytest.approx(NOW - 180 * DAY, abs=DAY)
+    assert found.retention.versions == 2
+    assert found.retention.since == pytest.approx(NOW - 180 * DAY, abs=DAY)
     assert found.not_kept == 0
     early = asked.inlinks("https://to.com/", NOW - 25 * DAY)
-    assert [item.source for item in early.answer.items] == ["https://long.com/"]
+    assert [item.source for item in early.results.items] == ["https://long.com/"]
     assert early.not_kept == 1
     changed = asked.changes("https://to.com/0", (NOW - 25 * DAY, NOW))
-    assert (changed.answer.items, changed.not_kept) == ([], 1)
+    assert (changed.results.items, changed.not_kept) == ([], 1)
 
 
 def test_a_date_before_what_is_kept_says_so(live: LinkIndex) -> None:
     asked = LinkHistory(live)
     with pytest.raises(NotFound) as error:
         asked.inlinks("https://to.com/", NOW - 350 * DAY)
-    assert error.value.hint.startswith("it is known since ")
+    assert error.value.hint.startswith("stored since ")
     since = decode_time(error.value.hint.rpartition(" ")[2])
     assert since == pytest.approx(NOW - 180 * DAY, abs=DAY)
     with pytest.raises(NotFound) as error:
         asked.outlinks("https://often.com/", NOW - 25 * DAY)
-    assert error.value.hint == f"it is known since {encode_time(NOW - 20 * DAY)}"
+    assert error.value.hint == f"stored since {encode_time(NOW - 20 * DAY)}"
     with pytest.raises(NotFound):
         asked.changes("https://to.com/", (NOW - 350 * DAY, NOW - 290 * DAY))
 
 
 def test_first_seen_is_as_far_back_as_links_are_kept(live: LinkIndex) -> None:
-    (item,) = LinkHistory(live).inlinks("https://to.com/1", NOW - 15 * DAY).answer.items
+    (item,) = LinkHistory(live).inlinks("https://to.com/1", NOW - 15 * DAY).results.items
     assert (item.first_seen, item.last_seen) == (encode_time(NOW - 20 * DAY),) * 2
 
 
 def test_words_are_of_the_very_target() -> None:
     text = b"https://a.com/\t\tA\nhttps://a.com/b\t\tB\nhttps://a.com/\tnofollow\tC"
-    assert [words.anchor for words in words_for(text, "https://a.com/")] == ["A", "C"]
-    assert [words.anchor for words in words_for(text, "https://a.com/b")] == ["B"]
-    assert words_for(text, "https://a.co") == ()
-    assert words_for(b"", "https://a.com/") == ()
+    assert [words.anchor for words in links_to(text, "https://a.com/")] == ["A", "C"]
+    assert [words.anchor for words in links_to(text, "https://a.com/b")] == ["B"]
+    assert links_to(text, "https://a.co") == ()
+    assert links_to(b"", "https://a.com/") == ()

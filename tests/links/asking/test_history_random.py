@@ -121,7 +121,7 @@ def test_links_at_any_hour(stored: tuple[Histories, LinkIndex]) -> None:
     asked, now = LinkHistory(index), LinkQueries(index)
     known = set(made) | {target for hour in range(HOURS) for _, target, _ in links_at(made, hour)}
     for target, hour in itertools.product(sorted(known), range(0, HOURS, 7)):
-        found = asked.inlinks(target, BEGIN + hour * HOUR, limit=100).answer.items
+        found = asked.inlinks(target, BEGIN + hour * HOUR, limit=100).results.items
         assert {(item.source, target, item.anchor) for item in found} == {
             link for link in links_at(made, hour) if link[1] == target
         }
@@ -154,7 +154,7 @@ def test_changes_between_any_hours(stored: tuple[Histories, LinkIndex]) -> None:
         found = [
             item
             for domain in ("example.com", "example.org")
-            for item in asked.changes(domain, span, is_domain=True, limit=500).answer.items
+            for item in asked.changes(domain, span, is_domain=True, limit=500).results.items
         ]
         assert {(item.change, item.source, item.target) for item in found} == expected
         assert len(found) == len(expected)

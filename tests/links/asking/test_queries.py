@@ -12,7 +12,7 @@ from tests.links.web import DAYS, EXAMPLE, Seen, inlinks_at, links_at, seen_at, 
 from webtable.errors import InvalidRequest, NotFound
 from webtable.links.asking.queries import LinkQueries, LinkTo, Ranked
 from webtable.links.asking.reports import linking_pages
-from webtable.links.asking.suggest import check_domain
+from webtable.links.asking.suggest import find_domain
 from webtable.links.asking.wide_rows import Kind, LinkReader
 from webtable.links.index import LinkIndex
 from webtable.links.schema import INLINK, shard_of, shard_row, uri_of
@@ -142,7 +142,7 @@ def test_a_domain_may_be_typed_in_many_ways(web: LinkIndex, typed: str) -> None:
 )
 def test_what_is_no_domain_is_refused(web: LinkIndex, typed: str) -> None:
     with pytest.raises(InvalidRequest, match="is not a domain"):
-        check_domain(web, typed)
+        find_domain(web, typed)
 
 
 def test_domains_have_the_pages_that_are_crawled_or_linked_to(web: LinkIndex) -> None:

@@ -42,8 +42,8 @@ def index(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[LinkIndex]
         yield kept(store, request.param)
 
 
-def told(index: LinkIndex) -> list[tuple[bytes, bytes, bytes]]:
-    """Everything that answers are made of: no revisions, and nothing that is not there any more."""
+def content(index: LinkIndex) -> list[tuple[bytes, bytes, bytes]]:
+    """Returns all cells that queries read: no revisions, and no removed links."""
     return [
         (row.key, column, value)
         for row in index.table.scan()
@@ -60,9 +60,9 @@ def counts(index: LinkIndex) -> list[tuple[bytes, bytes | None]]:
 
 
 def test_it_gives_what_keeping_gives(index: LinkIndex) -> None:
-    before, inlinks = told(index), counts(index)
+    before, inlinks = content(index), counts(index)
     report = rebuild(index)
-    assert told(index) == before
+    assert content(index) == before
     assert counts(index) == inlinks
     assert differences(index) == []
     assert verify(index.rows).is_tidy
@@ -85,11 +85,11 @@ def test_an_index_that_was_never_kept(tmp_path: Path) -> None:
 
 
 def test_little_memory_and_wide_rows(index: LinkIndex, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = told(index)
+    before = content(index)
     monkeypatch.setattr(rebuilding, "_MOST_COLUMNS", 2)
     monkeypatch.setattr(external_sort, "_MOST_RUNS", 3)
     rebuild(index, run_bytes=2_000)
-    assert told(index) == before
+    assert content(index) == before
     assert differences(index) == []
 
 
@@ -132,8 +132,8 @@ def test_guards_that_pages_remember_are_earlier(index: LinkIndex) -> None:
 def test_one_that_is_cut_off_is_begun_anew(
     index: LinkIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = told(index)
-    monkeypatch.setattr(rebuilding, "_TOLD_EVERY", 1)
+    before = content(index)
+    monkeypatch.setattr(rebuilding, "_PROGRESS_EVERY", 1)
     steps: list[str] = []
 
     def step(what: str, _: int) -> None:
@@ -154,7 +154,7 @@ def test_one_that_is_cut_off_is_begun_anew(
     index.work.put(b"m:left", {schema.TARGETS: b""})
     rebuild(index)
     assert index.is_ready
-    assert told(index) == before
+    assert content(index) == before
     assert list(index.work.scan()) == []
 
 
@@ -175,14 +175,14 @@ def test_the_command(tmp_path: Path) -> None:
 
 @pytest.mark.hbase
 def test_on_hbase(web_on_hbase: LinkIndex) -> None:
-    before = told(web_on_hbase)
+    before = content(web_on_hbase)
     intent = schema.intent_row(b"com.example/")
     web_on_hbase.work.put(intent, {b"w:0": b"1\tx"})
     with pytest.raises(ConflictError, match="being loaded"):
         rebuild(web_on_hbase)
     web_on_hbase.work.delete(intent)
     rebuild(web_on_hbase)
-    assert told(web_on_hbase) == before
+    assert content(web_on_hbase) == before
     assert differences(web_on_hbase) == []
 
 

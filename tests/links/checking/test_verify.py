@@ -1,4 +1,4 @@
-"""`verify` finds every kind of damage of the link index, and `--repair` mends it."""
+"""`verify` finds every kind of damage of the link index, and `--repair` repairs it."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ def a_link_is_called_gone(index: LinkIndex) -> None:
     change(index, *live(index), b"-")
 
 
-def a_link_has_other_words(index: LinkIndex) -> None:
-    change(index, *live(index), b"+\tother words")
+def a_link_has_another_anchor(index: LinkIndex) -> None:
+    change(index, *live(index), b"+\tanother anchor")
 
 
 def a_link_is_made_up(index: LinkIndex) -> None:
@@ -111,7 +111,7 @@ def the_links_of_a_page_do_not_decode(index: LinkIndex) -> None:
     change(index, first(index, b"p:", schema.CUR).key, schema.CUR, b"nonsense")
 
 
-def a_page_is_not_known(index: LinkIndex) -> None:
+def a_page_is_missing(index: LinkIndex) -> None:
     row = first(index, b"p:", schema.AT).key
     index.table.mutate(row, [Delete(row).column(schema.AT).column(schema.CUR)])
 
@@ -151,7 +151,7 @@ def a_domain_counts_wrong(index: LinkIndex) -> None:
     change(index, first(index, b"d:", schema.PAGE_COUNT).key, schema.PAGE_COUNT, b"77")
 
 
-def a_page_row_tells_another_number(index: LinkIndex) -> None:
+def a_page_row_has_another_number(index: LinkIndex) -> None:
     table = index.pages.rows.table
     row = next(iter(table.scan(columns=(b"metadata:inlinks",))))
     table.put(row.key, {b"metadata:inlinks": b"77"})
@@ -166,7 +166,7 @@ def a_page_row_has_another_history(index: LinkIndex) -> None:
 DAMAGES: list[Damage] = [
     a_link_is_lost,
     a_link_is_called_gone,
-    a_link_has_other_words,
+    a_link_has_another_anchor,
     a_link_is_made_up,
     a_link_that_was_is_forgotten,
     a_link_that_was_is_live,
@@ -177,7 +177,7 @@ DAMAGES: list[Damage] = [
     a_page_is_made_up,
     the_links_of_a_page_are_others,
     the_links_of_a_page_do_not_decode,
-    a_page_is_not_known,
+    a_page_is_missing,
     a_page_is_known_and_not_stored,
     a_page_is_from_a_time_to_come,
     a_rank_is_lost,
@@ -186,7 +186,7 @@ DAMAGES: list[Damage] = [
     a_member_is_made_up,
     a_member_is_of_another_domain,
     a_domain_counts_wrong,
-    a_page_row_tells_another_number,
+    a_page_row_has_another_number,
     a_page_row_has_another_history,
 ]
 
@@ -244,7 +244,7 @@ def _found_and_repaired(index: LinkIndex) -> None:
 
 
 @pytest.mark.parametrize("damage", [each for each in DAMAGES if each is not a_domain_counts_wrong])
-def test_a_sample_of_all_pages_finds_and_mends_it_too(index: LinkIndex, damage: Damage) -> None:
+def test_a_sample_of_all_pages_finds_and_repairs_it_too(index: LinkIndex, damage: Damage) -> None:
     damage(index)
     pages = sum(1 for _ in index.pages.rows.table.scan())
     is_out_of_reach = damage in (
@@ -343,7 +343,7 @@ def test_the_command(copied: str) -> None:
     assert item["link_differences"] == 1
     assert run("--sample", "1000")[0] == 6
     shown = CliRunner().invoke(cli, ["verify", "--store", copied])
-    assert "is not there" in shown.stderr
+    assert "is missing" in shown.stderr
     code, item, _ = run("--repair")
     assert (code, item["links_repaired"]) == (0, 1)
     assert run()[0] == 0

@@ -17,7 +17,7 @@ from webtable.links import schema
 from webtable.links.checking import verify as verify_of_links
 from webtable.links.checking.compare import Finding, Kind
 from webtable.links.checking.rebuild import rebuild
-from webtable.links.checking.recheck import still_so
+from webtable.links.checking.recheck import confirmed
 from webtable.links.index import LinkIndex
 from webtable.links.updating.hook import LinkHook
 from webtable.pages.page import NewCapture, PageInfo
@@ -114,7 +114,7 @@ def test_pages_come_change_go_and_come_back(store: Store) -> None:
     assert [kept.count(url) for url in (A, B, C, D)] == [0, 0, None, 1]
 
 
-def test_older_captures_only_tell_of_the_source(store: Store) -> None:
+def test_older_captures_only_add_the_source(store: Store) -> None:
     kept = Kept(store)
     kept.store(capture(A, 5, f"{B} b"))
     kept.store(capture(A, 2, f"{C} c"))
@@ -264,7 +264,7 @@ def test_verify_sees_that_a_number_went_and_came_back(
     usual, other = ((f"{B} b",), ()) if is_linked else ((), (f"{B} b",))
     kept.store(capture(A, 0, *usual))
     kept.check()
-    look, report = still_so, verify_of_links.LinkReport()
+    look, report = confirmed, verify_of_links.LinkReport()
     shown: list[Finding] = []
 
     def look_between(index: LinkIndex, waiting: Sequence[Finding]) -> list[Finding]:
@@ -275,10 +275,10 @@ def test_verify_sees_that_a_number_went_and_came_back(
         kept.keeper.drain()
         return seen
 
-    monkeypatch.setattr(verify_of_links, "still_so", look_between)
+    monkeypatch.setattr(verify_of_links, "confirmed", look_between)
     findings = verify_of_links._Findings(kept.index, report, repair=False)
     uri = schema.uri_of(B)
-    findings.tell(Finding(kind, uri, "as it was", domain=kept.index.domains.of(uri)))
+    findings.add(Finding(kind, uri, "as it was", domain=kept.index.domains.of(uri)))
     findings.flush()
     assert shown  # it was really so in between
     assert (report.differences, report.under_way) == (0, 1)

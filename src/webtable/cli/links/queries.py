@@ -245,7 +245,7 @@ def dump_(location: str, form: Format, **listing: Unpack[Listing]) -> None:
             more_follows("--after", found.cursor)
 
 
-def _print_lines(lines: Iterator[Line]) -> None:
+def _print_lines(lines: Iterator[DumpCell]) -> None:
     """Prints a table of any length as it is read."""
     from webtable.links.asking.dump import layout
 

@@ -1,6 +1,6 @@
-"""Cursors of answers about links: parts of bytes with tabs between them, as a text of Latin-1.
+"""Cursors of results about links: byte strings with tabs between them, decoded as Latin-1.
 
-No URI and no row key of a page has a tab.
+A URI or a row key of a page has no tab.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _RANK = re.compile(rb"[0-9a-f]{8}:[^/\t]+/[^\t]*")
 
 
 def cursor_of(*parts: bytes) -> str:
-    r"""Returns the cursor that has these parts.
+    r"""Joins parts into a cursor.
 
     >>> cursor_of(b"com.example/", b"2")
     'com.example/\t2'
@@ -25,10 +25,10 @@ def cursor_of(*parts: bytes) -> str:
 
 
 def parts_of(cursor: str, count: int) -> list[bytes]:
-    """Returns the parts of a cursor; the last one may have tabs itself.
+    """Splits a cursor into its parts; the last part may contain tabs.
 
     Raises:
-        InvalidRequest: it has not so many.
+        InvalidRequest: the cursor has fewer parts.
     """
     try:
         parts = cursor.encode("latin-1").split(b"\t", count - 1)
@@ -40,10 +40,10 @@ def parts_of(cursor: str, count: int) -> list[bytes]:
 
 
 def number_of(part: bytes) -> int:
-    """Returns the number that a part of a cursor is.
+    """Decodes a part of a cursor as a number.
 
     Raises:
-        InvalidRequest: it is none.
+        InvalidRequest: the part is not a number.
     """
     if not part.isdigit():
         raise wrong_cursor(part.decode("latin-1"))
@@ -51,10 +51,10 @@ def number_of(part: bytes) -> int:
 
 
 def link_place(after: str | None) -> tuple[bytes, int]:
-    """Returns the source that a cursor is in, and the number of the last of its links shown.
+    """Decodes a cursor into a source and the number of its last link that was returned.
 
     Raises:
-        InvalidRequest: it is no such cursor.
+        InvalidRequest: the cursor has another form.
     """
     if after is None:
         return b"", -1
@@ -63,10 +63,10 @@ def link_place(after: str | None) -> tuple[bytes, int]:
 
 
 def check_uri(part: bytes) -> bytes:
-    """Returns a part of a cursor that is the URI of a page.
+    """Returns a part of a cursor after checking that it is the URI of a page.
 
     Raises:
-        InvalidRequest: it is none.
+        InvalidRequest: the part is not a URI.
     """
     if not _URI.fullmatch(part):
         raise wrong_cursor(part.decode("latin-1"))
@@ -74,10 +74,10 @@ def check_uri(part: bytes) -> bytes:
 
 
 def check_rank(part: bytes) -> bytes:
-    """Returns a part of a cursor that is the place of a page among those that are linked most.
+    """Returns a part of a cursor after checking that it is a rank and the URI of a page.
 
     Raises:
-        InvalidRequest: it is none.
+        InvalidRequest: the part is not a rank.
     """
     if not _RANK.fullmatch(part):
         raise wrong_cursor(part.decode("latin-1"))

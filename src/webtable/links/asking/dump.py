@@ -1,17 +1,16 @@
-"""The link index as one table: the rows, families, qualifiers and values that it stands for.
+"""The link index as one logical table of rows, families, qualifiers and values.
 
-What is stored is spread over shards and index entries; here it is put together, row by row, in the
-form in which such a table is usually drawn:
+The stored cells are spread over shards and index entries. A dump joins them, row by row, to this
+table:
 
     d:<domain>           domain   pagecount        how many of its URIs are crawled or linked to
                          rank     <count>:<uri>    its URIs, the most linked first
-    p:<uri>              inlinks  <source uri>     the words of the link
+    p:<uri>              inlinks  <source uri>     the anchors of the links
                          page     cur              the links on the page, as JSON
                                   incount          how many pages link here
     t:<count>:<uri>                                all URIs, the most linked first
 
-A URI without a path is that of the first page of its host, and a URL without a scheme is one of
-https.
+A URI without a path is the home page of its host. A URL without a scheme has the scheme https.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ from webtable.pages.asking.results import QueryCost, wrong_cursor
 from webtable.store.scan import Scan
 from webtable.values import Value
 
-__all__ = ["Line", "dump", "layout"]
+__all__ = ["DumpCell", "dump", "layout"]
 
 _SOURCE = b"i:"
 _LAID_OUT = 1_000
@@ -42,7 +41,7 @@ _HEAD = ("row", "cf", "cq", "value")
 
 
 class _Place(NamedTuple):
-    """The last cell that was shown: its row, and which one it is there."""
+    """The last cell that was returned: its row, and its position in the row."""
 
     row: bytes
     cell: bytes
@@ -63,13 +62,13 @@ class Line(Value, msgspec.Struct, frozen=True):
     value: str
 
 
-def dump(index: LinkIndex, after: str | None = None) -> Iterator[tuple[str, Line]]:
-    """Yields the cells of the table in its order, each with the cursor that leads behind it.
+def dump(index: LinkIndex, after: str | None = None) -> Iterator[tuple[str, DumpCell]]:
+    """Yields the cells of the table in order, each with the cursor that continues after it.
 
-    Of the rows `p:` those are shown that are crawled or linked to, and of links those there are.
+    Rows `p:` are the pages that are crawled or linked to, with the links that exist now.
 
     Raises:
-        InvalidRequest: the cursor is none of a dump.
+        InvalidRequest: the cursor is not from a dump.
     """
     behind = _Place(b"", b"") if after is None else _Place(*parts_of(after, 2))
     if after is not None and behind.row[:2] not in (b"d:", b"p:", b"t:"):
@@ -80,7 +79,7 @@ def dump(index: LinkIndex, after: str | None = None) -> Iterator[tuple[str, Line
     )
 
 
-def _domains(index: LinkIndex, behind: _Place) -> Iterator[tuple[str, Line]]:
+def _domains(index: LinkIndex, behind: _Place) -> Iterator[tuple[str, DumpCell]]:
     start = behind.row if behind.row[:2] == b"d:" else b"d:"
     rows = index.table.scan(start=start, stop=b"d;", columns=(schema.PAGE_COUNT,))
     for row, shards in itertools.groupby(rows, lambda row: row.key.partition(b"\0")[0]):
@@ -89,15 +88,15 @@ def _domains(index: LinkIndex, behind: _Place) -> Iterator[tuple[str, Line]]:
             continue
         name = row.decode()
         if row != behind.row:
-            yield cursor_of(row, b""), Line(name, "domain", "pagecount", str(count))
+            yield cursor_of(row, b""), DumpCell(name, "domain", "pagecount", str(count))
         prefix = row + b":"
         begin = prefix + behind.cell + b"\0" if row == behind.row and behind.cell else b""
         for hit in index.rows.find(schema.DOMAIN_RANKS, Scan(prefix=prefix, start=begin)):
             place, number, uri = hit.key[len(prefix) :], _count(hit), _shown(hit.row[2:])
-            yield cursor_of(row, place), Line(name, "rank", f"{number}:{uri}", number)
+            yield cursor_of(row, place), DumpCell(name, "rank", f"{number}:{uri}", number)
 
 
-def _pages(index: LinkIndex, behind: _Place) -> Iterator[tuple[str, Line]]:
+def _pages(index: LinkIndex, behind: _Place) -> Iterator[tuple[str, DumpCell]]:
     start = behind.row if behind.row[:2] == b"p:" else b"p:"
     reader = LinkReader(index, QueryCost())
     columns = (schema.CUR, schema.INCOUNT)
@@ -110,21 +109,24 @@ def _pages(index: LinkIndex, behind: _Place) -> Iterator[tuple[str, Line]]:
         if not seen or seen.startswith(_SOURCE):
             first = seen[len(_SOURCE) :] + b"\0" if seen else b""
             for source in reader.sources(row.key[2:], start=first):
-                anchors = " | ".join(words.anchor for words in source.words)
-                line = Line(name, "inlinks", _shown(source.uri), anchors)
+                anchors = " | ".join(link.anchor for link in source.links)
+                line = DumpCell(name, "inlinks", _shown(source.uri), anchors)
                 yield cursor_of(row.key, _SOURCE + source.uri), line
         if schema.CUR in values and seen != b"cur" and seen != b"incount":
-            yield cursor_of(row.key, b"cur"), Line(name, "page", "cur", _json(values[schema.CUR]))
+            yield (
+                cursor_of(row.key, b"cur"),
+                DumpCell(name, "page", "cur", _json(values[schema.CUR])),
+            )
         if seen != b"incount":
             count = values[schema.INCOUNT].decode()
-            yield cursor_of(row.key, b"incount"), Line(name, "page", "incount", count)
+            yield cursor_of(row.key, b"incount"), DumpCell(name, "page", "incount", count)
 
 
-def _ranks(index: LinkIndex, behind: _Place) -> Iterator[tuple[str, Line]]:
+def _ranks(index: LinkIndex, behind: _Place) -> Iterator[tuple[str, DumpCell]]:
     start = behind.row + b"\0" if behind.row[:2] == b"t:" else b"t:"
     for hit in index.rows.find(schema.TOP_RANKS, Scan(start=start)):
         number = _count(hit)
-        yield cursor_of(hit.key, b""), Line(f"t:{number}:{_shown(hit.row[2:])}", "", "", number)
+        yield cursor_of(hit.key, b""), DumpCell(f"t:{number}:{_shown(hit.row[2:])}", "", "", number)
 
 
 def _count(hit: Hit) -> str:
@@ -145,12 +147,12 @@ def _shown(uri: bytes) -> str:
 
 
 def _bare(name: str) -> str:
-    """Leaves away the slash of a page that has no path but that."""
+    """Removes the slash if it is the whole path of a page."""
     return name[:-1] if name.find("/") == len(name) - 1 else name
 
 
-def layout(lines: Iterable[Line]) -> Iterator[str]:
-    """Yields the lines of a text table; the widths are those of the first thousand cells."""
+def layout(lines: Iterable[DumpCell]) -> Iterator[str]:
+    """Yields the lines of a text table; the first thousand cells determine the widths."""
     rest = iter(lines)
     first = list(itertools.islice(rest, _LAID_OUT))
     cells = [_HEAD, *((line.row, line.family, line.qualifier, "") for line in first)]

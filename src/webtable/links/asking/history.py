@@ -1,6 +1,6 @@
-"""Queries about links at earlier times: who linked where at a date, and what changed since.
+"""Queries about links at earlier times: which links existed at a date, and what changed since.
 
-Each answer says how far back the store remembers, and of how many pages it does not know.
+Each result includes how far back the store has links, and for how many pages it has none.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from webtable.links import schema
 from webtable.links.asking.cursors import check_uri, cursor_of, link_place, parts_of
 from webtable.links.asking.page_history import (
     NOT_KEPT,
-    Kept,
     PageHistory,
     Past,
+    Retention,
     identity_at,
-    words_for,
+    links_to,
 )
 from webtable.links.asking.queries import LinkFrom, LinkPick, LinkQueries, LinkTo
-from webtable.links.asking.suggest import check_domain, check_known
+from webtable.links.asking.suggest import find_domain, find_page
 from webtable.links.asking.wide_rows import Kind, LinkReader, batches, growing_batches
-from webtable.links.cells import Words
+from webtable.links.cells import LinkText
 from webtable.links.index import LinkIndex
 from webtable.links.schema import url_of
 from webtable.pages.asking.results import QueryCost, ResultPage, bounded, wrong_cursor
@@ -40,16 +40,17 @@ Changed: TypeAlias = Literal["gained", "lost", "anchor", "rel"]
 
 
 class PastPage(msgspec.Struct, Generic[T]):
-    """An answer about earlier times.
+    """Results about earlier times.
 
     Attributes:
-        kept: how long the store keeps links.
-        not_kept: of how many pages that were looked at the links are not kept so far back; what
-            they linked to is not in the answer.
+        results: one page of results.
+        retention: how long the store keeps links.
+        not_kept: the number of pages whose links of that time are no longer stored; their links
+            are missing from the results.
     """
 
-    answer: ResultPage[T]
-    kept: Kept
+    results: ResultPage[T]
+    retention: Retention
     not_kept: int = 0
 
 
@@ -83,10 +84,10 @@ class _Pair(NamedTuple):
 
 
 class _Link(NamedTuple):
-    """A pair of pages, and the words of the links between them now."""
+    """A pair of pages, and the links between them now."""
 
     pair: _Pair
-    now: tuple[Words, ...]
+    now: tuple[LinkText, ...]
 
 
 class _Span(NamedTuple):
@@ -95,7 +96,7 @@ class _Span(NamedTuple):
 
 
 class LinkHistory:
-    """The questions that a link index answers about links at earlier times. Times are seconds."""
+    """Queries about links at earlier times. Times are seconds since 1970."""
 
     def __init__(self, index: LinkIndex) -> None:
         self._index = index
@@ -112,14 +113,14 @@ class LinkHistory:
         limit: int = 20,
         after: str | None = None,
     ) -> PastPage[LinkTo]:
-        """Returns the links that there were to a page at a second, by source.
+        """Returns the links to a page at a time, by source.
 
         Raises:
-            NotFound: the page is not known, or all that is known of it is younger.
+            NotFound: the page is not in the index, or has no links that are stored so far back.
         """
         cost = QueryCost(index=schema.INDEX_TABLE)
         reader, past = LinkReader(self._index, cost), Past(self._index.pages, cost)
-        uri = check_known(self._index, url, reader)
+        uri = find_page(self._index, url, reader)
         start, shown = link_place(after)
         not_kept = 0
 
@@ -128,24 +129,29 @@ class LinkHistory:
             sources = reader.sources(uri, start=start, kind=kind, domain=domain, with_gone=True)
             for batch in batches(sources, limit + 1):
                 urls = [url_of(source.uri) for source in batch]
-                words = past.words_at(urls, [source.words for source in batch], url, as_of)
-                not_kept += words.count(None)
-                linking = [at for at, each in enumerate(words) if each]
+                linked = past.links_at(urls, [source.links for source in batch], url, as_of)
+                not_kept += linked.count(None)
+                linking = [at for at, each in enumerate(linked) if each]
                 live = [batch[at].is_live for at in linking]
                 seen = past.seen([urls[at] for at in linking], live, url)
                 for at, times in zip(linking, seen, strict=True):
                     source = batch[at].uri
-                    is_internal = self._index.domains.are_one(uri, source)
-                    for number, (rel, anchor) in enumerate(words[at] or ()):
+                    is_internal = self._index.domains.share_domain(uri, source)
+                    for number, (rel, anchor) in enumerate(linked[at] or ()):
                         if source != start or number > shown:
                             link = LinkTo(urls[at], anchor, rel, is_internal, *map(_text, times))
                             yield cursor_of(source, b"%d" % number), link
 
-        answer = bounded(found(), limit, cost)
-        kept = past.kept()
-        if not answer.items and not_kept and kept.since is not None and as_of < kept.since:
-            raise _too_early(f"links to {url}", as_of, kept.since)
-        return PastPage(answer, kept, not_kept)
+        results = bounded(found(), limit, cost)
+        retention = past.retention()
+        if (
+            not results.items
+            and not_kept
+            and retention.since is not None
+            and as_of < retention.since
+        ):
+            raise _too_early(f"links to {url}", as_of, retention.since)
+        return PastPage(results, retention, not_kept)
 
     def outlinks(
         self,
@@ -157,28 +163,28 @@ class LinkHistory:
         limit: int = 20,
         after: str | None = None,
     ) -> PastPage[LinkFrom]:
-        """Returns the links that were on a page at a second, with what their targets answered then.
+        """Returns the links on a page at a time, with the statuses of their targets then.
 
         Raises:
-            NotFound: the page is not known, or its links of that time are not.
+            NotFound: the page is not in the index, or its links of that time are not stored.
         """
         cost = QueryCost()
         reader, past = LinkReader(self._index, cost), Past(self._index.pages, cost)
-        uri = check_known(self._index, url, reader)
+        uri = find_page(self._index, url, reader)
         (history,) = past.histories([url])
-        held = history.at(as_of)
-        if held is None and history.notes:
+        period = history.at(as_of)
+        if period is None and history.notes:
             raise _too_early(f"capture of {url}", as_of, history.notes[0].time)
-        if held is None:
-            raise NotFound("capture", url, hint="it is linked to, but was never crawled")
-        if held is NOT_KEPT:
+        if period is None:
+            raise NotFound("capture", url, hint="pages link to it, but it was never crawled")
+        if period is NOT_KEPT:
             raise _too_early(f"links of {url}", as_of, history.kept_since)
-        (text,) = past.texts([(history, held)])
+        (text,) = past.texts([(history, period)])
         lines = iter(text.decode().split("\n")) if text else iter(())
-        answer = LinkQueries(self._index).links_on(
+        results = LinkQueries(self._index).links_on(
             uri, lines, reader, LinkPick(kind, domain), limit=limit, after=after, as_of=as_of
         )
-        return PastPage(answer, past.kept()._replace(since=history.kept_since))
+        return PastPage(results, past.retention()._replace(since=history.kept_since))
 
     # Between two dates
 
@@ -193,16 +199,17 @@ class LinkHistory:
         limit: int = 20,
         after: str | None = None,
     ) -> PastPage[Change]:
-        """Returns how the links to a page, or to all pages of a domain, changed in a time.
+        """Returns the changes of the links to a page, or to all pages of a domain, in a time span.
 
-        A page that was not captured at its beginning linked nowhere then. By target, then source.
+        They are ordered by target, then source. A page without a capture at the beginning of the
+        span had no links then.
 
         Args:
             span: the two seconds that are compared.
             domain: only links from pages of it.
 
         Raises:
-            NotFound: the page or domain is not known, or all that is known of it is younger.
+            NotFound: the page or domain is not in the index, or no links are stored so far back.
         """
         if span[0] >= span[1]:
             raise InvalidRequest(
@@ -220,10 +227,10 @@ class LinkHistory:
             members = reader.members(registered, start=place.target, with_gone=True)
             targets = (uri for uri in members if site.has(url_of(uri)))
         else:
-            known = check_known(self._index, name, reader)
-            if after is not None and place.target != known:
+            found = find_page(self._index, name, reader)
+            if after is not None and place.target != found:
                 raise wrong_cursor(after)
-            targets = iter([known])
+            targets = iter([found])
         comparison = _Comparison(self._index, past, _Span(*span))
 
         def links() -> Iterator[_Link]:
@@ -238,14 +245,14 @@ class LinkHistory:
                     most=limit + 1,
                 )
                 for source in sources:
-                    yield _Link(_Pair(target, source.uri), source.words)
+                    yield _Link(_Pair(target, source.uri), source.links)
 
-        answer = bounded(comparison.changes(links(), limit + 1), limit, cost)
-        kept = past.kept()
-        is_early = kept.since is not None and span[0] < kept.since
-        if not answer.items and comparison.not_kept and is_early:
-            raise _too_early(f"links to {name}", span[0], kept.since)
-        return PastPage(answer, kept, comparison.not_kept)
+        results = bounded(comparison.changes(links(), limit + 1), limit, cost)
+        retention = past.retention()
+        is_early = retention.since is not None and span[0] < retention.since
+        if not results.items and comparison.not_kept and is_early:
+            raise _too_early(f"links to {name}", span[0], retention.since)
+        return PastPage(results, retention, comparison.not_kept)
 
 
 class _Comparison:
@@ -258,7 +265,7 @@ class _Comparison:
         self.not_kept = 0
 
     def changes(self, links: Iterator[_Link], size: int) -> Iterator[tuple[str, Change]]:
-        """Yields the changes among pairs of pages, with cursors."""
+        """Yields the changes of pairs of pages, with cursors."""
         for batch in growing_batches(links, size):
             urls = [url_of(pair.source) for pair, _ in batch]
             notes = dict(zip(urls, self._past.notes(urls), strict=True))
@@ -267,85 +274,85 @@ class _Comparison:
                 for link, url in zip(batch, urls, strict=True)
                 if len({identity_at(notes[url], second) for second in self._span}) > 1
             ]
-            # What a page links to now is in the index; of others the versions are looked at.
-            came = [
+            # The index has the current links of a page; other pages need their versions.
+            first_links = [
                 _first_links(notes[url], self._span) if link.now else None for link, url in moved
             ]
-            asked = [url for (_, url), at in zip(moved, came, strict=True) if at is None]
-            histories = iter(self._past.histories(asked))
-            for ((pair, now), url), at in zip(moved, came, strict=True):
+            needed = [url for (_, url), at in zip(moved, first_links, strict=True) if at is None]
+            histories = iter(self._past.histories(needed))
+            for ((pair, now), url), at in zip(moved, first_links, strict=True):
                 change: Change | None
                 if at is None:
                     change = self._change(pair, next(histories))
                 else:
-                    change = self._told(pair, url, ((), now), at)
+                    change = self._described(pair, url, ((), now), at)
                 if change is not None:
                     yield cursor_of(*pair), change
 
-    def _words(self, history: PageHistory, target: str) -> Iterator[tuple[Words, ...]]:
-        """Yields the words of the links to a target at both times."""
+    def _links_at_both(self, history: PageHistory, target: str) -> Iterator[tuple[LinkText, ...]]:
+        """Yields the links to a target at both times."""
         for second in self._span:
-            held = history.at(second)
-            if held is None:
+            period = history.at(second)
+            if period is None:
                 yield ()
             else:
-                yield words_for(self._past.texts([(history, held)])[0], target)
+                yield links_to(self._past.texts([(history, period)])[0], target)
 
     def _change(self, pair: _Pair, history: PageHistory) -> Change | None:
         if any(history.at(second) is NOT_KEPT for second in self._span):
             self.not_kept += 1
             return None
         target = url_of(pair.target)
-        before, behind = self._words(history, target)
-        if set(before) == set(behind):
+        before, after = self._links_at_both(history, target)
+        if set(before) == set(after):
             return None
-        at = self._since(history, target, behind)
-        return self._told(pair, history.url, (before, behind), at)
+        at = self._since(history, target, after)
+        return self._described(pair, history.url, (before, after), at)
 
-    def _told(
+    def _described(
         self,
         pair: _Pair,
         source: str,
-        words: tuple[tuple[Words, ...], tuple[Words, ...]],
+        links: tuple[tuple[LinkText, ...], tuple[LinkText, ...]],
         at: int,
     ) -> Change:
-        """Says what the words before and behind are a change of."""
-        before, behind = words
-        what: Changed = "gained" if not before else "lost" if not behind else "anchor"
-        if {words.anchor for words in before} == {words.anchor for words in behind}:
+        """Describes the change between the links before and after."""
+        before, after = links
+        what: Changed = "gained" if not before else "lost" if not after else "anchor"
+        if {link.anchor for link in before} == {link.anchor for link in after}:
             what = "rel"
-        shown = behind or before
+        shown = after or before
         return Change(
             what,
             source,
             url_of(pair.target),
             _anchors(shown),
-            " | ".join(words.rel for words in shown),
+            " | ".join(link.rel for link in shown),
             _anchors(before) if what == "anchor" else None,
-            self._index.domains.are_one(*pair),
+            self._index.domains.share_domain(*pair),
             encode_time(at),
         )
 
-    def _since(self, history: PageHistory, target: str, words: Sequence[Words]) -> int:
-        """Returns from which capture on it has been as it was at the end."""
+    def _since(self, history: PageHistory, target: str, links: Sequence[LinkText]) -> int:
+        """Returns the first capture from which on the links are those of the end."""
         inside = [
-            held
-            for held in history.held
-            if held.last > self._span.since and held.first <= self._span.until
+            period
+            for period in history.periods
+            if period.last > self._span.since and period.first <= self._span.until
         ]
-        texts = self._past.texts((history, held) for held in inside)
+        texts = self._past.texts((history, period) for period in inside)
         at = inside[-1].first
-        for held, text in zip(reversed(inside), reversed(texts), strict=True):
-            if set(words_for(text, target)) != set(words):
+        for period, text in zip(reversed(inside), reversed(texts), strict=True):
+            if set(links_to(text, target)) != set(links):
                 break
-            at = held.first
+            at = period.first
         return at
 
 
 def _first_links(notes: Sequence[CaptureNote], span: _Span) -> int | None:
-    """Returns when a page came to have its first links, which it still has.
+    """Returns the time of a page's first links, if it still has these links.
 
-    None where it had others before, in the time or behind it; then its versions must be looked at.
+    None if it had other links, in the time span or after it; then its versions must be read.
     """
     if not notes or notes[-1].time > span.until or identity_at(notes, span.since) != NO_LINKS:
         return None
@@ -358,10 +365,10 @@ def _text(seconds: int | None) -> str | None:
     return None if seconds is None else encode_time(seconds)
 
 
-def _anchors(words: Sequence[Words]) -> str:
-    return " | ".join(each.anchor for each in words)
+def _anchors(links: Sequence[LinkText]) -> str:
+    return " | ".join(link.anchor for link in links)
 
 
 def _too_early(what: str, second: int, since: int | None) -> NotFound:
-    hint = "nothing is kept of it" if since is None else f"it is known since {encode_time(since)}"
+    hint = "no links are stored" if since is None else f"stored since {encode_time(since)}"
     return NotFound("history", f"{what} at {encode_time(second)}", hint=hint)

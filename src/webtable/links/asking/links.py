@@ -400,7 +400,7 @@ class Links:
         """Returns the whole link index as the cells of one table, in its order."""
         from webtable.links.asking.dump import dump
 
-        def fetch(*, limit: int, after: str | None) -> ResultPage[Line]:
+        def fetch(*, limit: int, after: str | None) -> ResultPage[DumpCell]:
             return bounded(dump(self.index, after), limit, QueryCost())
 
         return list_of("dump", fetch, limit, cursor)
@@ -408,10 +408,10 @@ class Links:
 
 def _past(found: PastPage[T]) -> ResultPage[T]:
     """Returns results about earlier times with how far back the store reaches."""
-    kept = found.kept
+    retention = found.retention
     about = {
-        "kept_since": None if kept.since is None else encode_time(kept.since),
-        "kept_versions": kept.versions,
+        "kept_since": None if retention.since is None else encode_time(retention.since),
+        "kept_versions": retention.versions,
         "not_kept": found.not_kept,
     }
-    return msgspec.structs.replace(found.answer, about=about)
+    return msgspec.structs.replace(found.results, about=about)

@@ -1,8 +1,8 @@
-"""What pages linked to at earlier times, as far back as their store keeps versions.
+"""The links of pages at earlier times, as far back as the store keeps versions.
 
-A target remembers every page that ever linked to it; whether one did at a date, and with which
-words, is read from that page's own links at that date. The captures and the versions of a page are
-small and read first; the links themselves only where they make a difference.
+The index stores, for each target, every page that ever linked to it. Whether a page did so at a
+date, and with which anchor and rel, is read from that page's own links at that date. The list of
+captures and versions of a page is small and is read first; the links are read only if needed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from webtable.links.cells import Words
+from webtable.links.cells import LinkText
 from webtable.pages import schema
 from webtable.pages.asking.results import QueryCost
 from webtable.pages.columns import LINKS, LINKS_OF, STATUS
@@ -29,12 +29,12 @@ from webtable.store.scan import ALL_VERSIONS, Get
 
 __all__ = [
     "NOT_KEPT",
-    "Held",
-    "Kept",
+    "LinksPeriod",
     "PageHistory",
     "Past",
+    "Retention",
     "identity_at",
-    "words_for",
+    "links_to",
 ]
 
 _CAPTURES = schema.CAPTURES.encode()
@@ -43,24 +43,24 @@ _REMEMBERED_BYTES = 8 * 1024 * 1024
 _FEW_VERSIONS = 3
 
 
-class Kept(NamedTuple):
+class Retention(NamedTuple):
     """How long a store keeps the links of pages.
 
     Attributes:
-        since: from which second on; None: from the first capture on.
-        versions: how many different ones of each page; None: all.
+        since: the earliest time; None if links are kept since the first capture.
+        versions: how many different versions of each page; None if all.
     """
 
     since: int | None
     versions: int | None
 
 
-class Held(NamedTuple):
-    """The links that a page had for a while: captures with the same ones, side by side.
+class LinksPeriod(NamedTuple):
+    """A period in which a page had the same links: consecutive captures with equal links.
 
     Attributes:
-        version: when the version was written that has them; None: there are none.
-        first, last: the seconds of the first and the last of the captures.
+        version: the time of the stored version of these links; None if the page had no links.
+        first, last: the times of the first and the last of the captures.
     """
 
     version: int | None
@@ -68,32 +68,32 @@ class Held(NamedTuple):
     last: int
 
 
-NOT_KEPT = Held(-1, 0, 0)
-"""The page was captured by then, but its links are not kept."""
+NOT_KEPT = LinksPeriod(-1, 0, 0)
+"""The page was captured by then, but its links are no longer stored."""
 
 
 class PageHistory(msgspec.Struct, frozen=True, gc=False):
-    """When a page had which links. `held` is in the order of time; what is not kept is left out."""
+    """The periods of a page's links in the order of time; periods not stored are left out."""
 
     url: str
     row: bytes
     notes: list[CaptureNote]
-    held: list[Held]
+    periods: list[LinksPeriod]
 
-    def at(self, second: int) -> Held | None:
-        """Returns what held at a second; None where the page was not captured by then."""
+    def at(self, second: int) -> LinksPeriod | None:
+        """Returns the period at a time; None if the page was not captured by then."""
         if not self.notes or self.notes[0].time > second:
             return None
         at = bisect.bisect_right(self.notes, second, key=lambda note: note.time) - 1
-        taken = self.notes[at].time
-        found = bisect.bisect_right(self.held, taken, key=lambda held: held.first) - 1
-        if found < 0 or self.held[found].last < taken:
+        newest = self.notes[at].time
+        found = bisect.bisect_right(self.periods, newest, key=lambda period: period.first) - 1
+        if found < 0 or self.periods[found].last < newest:
             return NOT_KEPT
-        return self.held[found]
+        return self.periods[found]
 
     @property
     def kept_since(self) -> int | None:
-        """From when on all links are known; None where they are not even now."""
+        """The time since which all links are stored; None if not even the newest are."""
         since: int | None = None
         for note in reversed(self.notes):
             if self.at(note.time) is NOT_KEPT:
@@ -103,68 +103,68 @@ class PageHistory(msgspec.Struct, frozen=True, gc=False):
 
 
 class Past:
-    """Reads the histories of pages for one question, and remembers the last of them."""
+    """Reads the histories of pages for one query, and caches the latest."""
 
     def __init__(self, pages: PageTable, cost: QueryCost) -> None:
         self._pages = pages
-        self._explained = cost
+        self._cost = cost
         self._notes: OrderedDict[str, list[CaptureNote]] = OrderedDict()
         self._texts: dict[tuple[bytes, int], bytes] = {}
         self._texts_bytes = 0
 
-    def kept(self) -> Kept:
+    def retention(self) -> Retention:
         """Returns how long the store keeps links."""
         family = self._pages.store.describe_table(schema.TABLE).family(schema.OUTLINKS)
         assert family is not None
         ttl = family.ttl_seconds
         since = None if ttl is None else int(time.time()) - ttl
-        return Kept(since, None if family.versions >= ALL_VERSIONS else family.versions)
+        return Retention(since, None if family.versions >= ALL_VERSIONS else family.versions)
 
     # Captures
 
     def notes(self, urls: Sequence[str]) -> list[list[CaptureNote]]:
-        """Reads the captures of some pages that count, the oldest first."""
-        known = self._notes
-        missing = [url for url in dict.fromkeys(urls) if url not in known]
+        """Reads the captures of pages that count, the oldest first."""
+        cached = self._notes
+        missing = [url for url in dict.fromkeys(urls) if url not in cached]
         if missing:
             rows = [self._pages.keys.row_key(url) for url in missing]
             found = self._pages.rows.table.get_many(rows, (_CAPTURES,))
-            self._explained.rows += len(rows)
+            self._cost.rows += len(rows)
             for url, row in zip(missing, found, strict=True):
-                known[url] = counting(history_of(row).notes.values())
-        answer = [known[url] for url in urls]
-        while len(known) > _REMEMBERED:
-            known.popitem(last=False)
-        return answer
+                cached[url] = counting(history_of(row).notes.values())
+        result = [cached[url] for url in urls]
+        while len(cached) > _REMEMBERED:
+            cached.popitem(last=False)
+        return result
 
     def statuses(self, urls: Sequence[str], as_of: int | None = None) -> list[int | None]:
-        """Reads with which status pages answered at a second, or last; None: not captured yet."""
+        """Reads the statuses of pages at a time, or the newest; None if not captured by then."""
         if as_of is not None:
-            taken = [_taken_at(notes, as_of) for notes in self.notes(urls)]
-            return [None if note is None else note.status for note in taken]
+            newest = [_newest_by(notes, as_of) for notes in self.notes(urls)]
+            return [None if note is None else note.status for note in newest]
         rows = [self._pages.keys.row_key(url) for url in urls]
         found = self._pages.rows.table.get_many(rows, (STATUS,))
-        self._explained.rows += len(rows)
+        self._cost.rows += len(rows)
         return [None if row is None else int(row.value(STATUS) or 0) for row in found]
 
     # Versions of links
 
     def histories(self, urls: Sequence[str]) -> list[PageHistory]:
-        """Reads when each of some pages had which links.
+        """Reads the periods of the links of pages.
 
-        The captures are read first: a version that is written meanwhile changes nothing as long as
-        its capture is not known.
+        The captures are read first: a version that is written meanwhile has no effect, because its
+        capture is not in the list.
         """
         notes = self.notes(urls)
         rows = [self._pages.keys.row_key(url) for url in urls]
         versions = self._versions(rows)
         return [
-            PageHistory(url, row, mine, _held(mine, held))
-            for url, row, mine, held in zip(urls, rows, notes, versions, strict=True)
+            PageHistory(url, row, mine, _periods(mine, stored))
+            for url, row, mine, stored in zip(urls, rows, notes, versions, strict=True)
         ]
 
     def _versions(self, rows: Sequence[bytes]) -> list[dict[int, str]]:
-        """Reads which versions of links there are, and keeps the texts of the newest."""
+        """Reads the times of all versions of links, and caches the newest versions."""
         if not rows:
             return []
         if self._texts_bytes > _REMEMBERED_BYTES:
@@ -172,88 +172,88 @@ class Past:
             self._texts_bytes = 0
         table = self._pages.rows.table
         found = table.get_many(rows, (LINKS, LINKS_OF), versions=_FEW_VERSIONS)
-        self._explained.rows += len(rows)
+        self._cost.rows += len(rows)
         versions = [history_of(row).links.by_time for row in found]
         for name, row in zip(rows, found, strict=True):
             for column, timestamp, text, _ in () if row is None else row.raw_cells:
                 if column == LINKS:
-                    self._keep(name, timestamp // 1000, text)
+                    self._cache_text(name, timestamp // 1000, text)
         many = [at for at, mine in enumerate(versions) if len(mine) == _FEW_VERSIONS]
         if many:
-            asked = [rows[at] for at in many]
-            more = table.get_many(asked, (LINKS_OF,), versions=ALL_VERSIONS)
-            self._explained.rows += len(many)
+            more = table.get_many([rows[at] for at in many], (LINKS_OF,), versions=ALL_VERSIONS)
+            self._cost.rows += len(many)
             for at, row in zip(many, more, strict=True):
                 versions[at] = history_of(row).links.by_time
         return versions
 
-    def _keep(self, row: bytes, version: int, text: bytes) -> None:
+    def _cache_text(self, row: bytes, version: int, text: bytes) -> None:
         self._texts[row, version] = text
         self._texts_bytes += len(text)
 
-    def texts(self, wanted: Iterable[tuple[PageHistory, Held]]) -> list[bytes]:
-        """Reads the links of some pages as they were: a line a link."""
-        asked = [(history.row, held.version) for history, held in wanted]
-        known = self._texts
+    def texts(self, wanted: Iterable[tuple[PageHistory, LinksPeriod]]) -> list[bytes]:
+        """Reads the links of pages in given periods: a line for each link."""
+        versions = [(history.row, period.version) for history, period in wanted]
+        cached = self._texts
         gets = {
             (row, version): Get(row, (LINKS,), 1, (version * 1000, version * 1000 + 1))
-            for row, version in asked
-            if version is not None and (row, version) not in known
+            for row, version in versions
+            if version is not None and (row, version) not in cached
         }
         if gets:
             found = self._pages.rows.table.get_many(gets.values())
-            self._explained.rows += len(gets)
+            self._cost.rows += len(gets)
             for (row, version), each in zip(gets, found, strict=True):
-                self._keep(row, version, b"" if each is None else each.value(LINKS) or b"")
-        return [b"" if version is None else known[row, version] for row, version in asked]
+                self._cache_text(row, version, b"" if each is None else each.value(LINKS) or b"")
+        return [b"" if version is None else cached[row, version] for row, version in versions]
 
     # Links to a target
 
-    def words_at(
+    def links_at(
         self,
         urls: Sequence[str],
-        now: Sequence[tuple[Words, ...]],
+        now: Sequence[tuple[LinkText, ...]],
         target: str,
         second: int,
-    ) -> list[tuple[Words, ...] | None]:
-        """Returns with which words pages linked to a target at a second.
+    ) -> list[tuple[LinkText, ...] | None]:
+        """Returns the links from pages to a target at a time.
 
-        Nothing where one did not, or was not captured by then; None where it is not known.
+        Empty if a page did not link there, or was not captured by then; None if its links of that
+        time are not stored.
 
         Args:
-            now: with which words they link there now.
+            now: the links from these pages to the target now.
         """
-        answer: list[tuple[Words, ...] | None] = []
+        result: list[tuple[LinkText, ...] | None] = []
         moved = []
         for at, notes in enumerate(self.notes(urls)):
             identity = identity_at(notes, second)
             if identity == NO_LINKS:
-                answer.append(())
+                result.append(())
             else:
-                answer.append(now[at])
+                result.append(now[at])
                 if identity != links_identity(notes[-1]):
                     moved.append(at)
         histories = self.histories([urls[at] for at in moved])
-        held = [history.at(second) for history in histories]
-        known = [
+        periods = [history.at(second) for history in histories]
+        stored = [
             (at, history, each)
-            for at, history, each in zip(moved, histories, held, strict=True)
+            for at, history, each in zip(moved, histories, periods, strict=True)
             if each is not None and each is not NOT_KEPT
         ]
         for at in moved:
-            answer[at] = None
-        texts = self.texts((history, each) for _, history, each in known)
-        for (at, _, _), text in zip(known, texts, strict=True):
-            answer[at] = words_for(text, target)
-        return answer
+            result[at] = None
+        texts = self.texts((history, each) for _, history, each in stored)
+        for (at, _, _), text in zip(stored, texts, strict=True):
+            result[at] = links_to(text, target)
+        return result
 
     def seen(
         self, urls: Sequence[str], live: Sequence[bool], target: str
     ) -> list[tuple[int | None, int | None]]:
-        """Returns when pages were first and last seen to link to a target.
+        """Returns the first and last times when pages linked to a target.
 
         Args:
-            live: whether they do now.
+            live: whether each page links there now.
         """
         times: list[tuple[int | None, int | None]] = []
         moved = []
@@ -274,13 +274,13 @@ class Past:
         seen: list[int | None] = [None] * len(histories)
         waiting = list(range(len(histories)))
         for turn in itertools.count():
-            waiting = [at for at in waiting if turn < len(histories[at].held)]
+            waiting = [at for at in waiting if turn < len(histories[at].periods)]
             if not waiting:
                 return seen
-            held = [histories[at].held[-1 - turn if is_last else turn] for at in waiting]
-            asked = [(histories[at], each) for at, each in zip(waiting, held, strict=True)]
+            periods = [histories[at].periods[-1 - turn if is_last else turn] for at in waiting]
+            wanted = [(histories[at], each) for at, each in zip(waiting, periods, strict=True)]
             left = []
-            for at, each, text in zip(waiting, held, self.texts(asked), strict=True):
+            for at, each, text in zip(waiting, periods, self.texts(wanted), strict=True):
                 if has_link(text, target):
                     seen[at] = each.last if is_last else each.first
                 else:
@@ -289,22 +289,22 @@ class Past:
         raise AssertionError
 
 
-def _taken_at(notes: Sequence[CaptureNote], second: int) -> CaptureNote | None:
+def _newest_by(notes: Sequence[CaptureNote], second: int) -> CaptureNote | None:
     at = bisect.bisect_right(notes, second, key=lambda note: note.time)
     return notes[at - 1] if at else None
 
 
 def identity_at(notes: Sequence[CaptureNote], second: int) -> str:
-    """Returns whose links a page had at a second; two that are equal are the same links."""
-    taken = _taken_at(notes, second)
-    return NO_LINKS if taken is None else links_identity(taken)
+    """Returns the identity of a page's links at a time; equal identities mean equal links."""
+    newest = _newest_by(notes, second)
+    return NO_LINKS if newest is None else links_identity(newest)
 
 
-def _held(notes: Sequence[CaptureNote], versions: dict[int, str]) -> list[Held]:
-    """Returns the links of captures, those of the same version side by side as one."""
+def _periods(notes: Sequence[CaptureNote], versions: dict[int, str]) -> list[LinksPeriod]:
+    """Joins consecutive captures with the same version of links to periods."""
     times = sorted(versions)
-    found: list[Held] = []
-    joins = False  # whether the capture before this one is in the last of them
+    found: list[LinksPeriod] = []
+    joins = False  # whether the previous capture belongs to the last period
     for note in notes:
         identity = links_identity(note)
         at = bisect.bisect_right(times, note.time) - 1
@@ -315,31 +315,31 @@ def _held(notes: Sequence[CaptureNote], versions: dict[int, str]) -> list[Held]:
         if joins and found[-1].version == version:
             found[-1] = found[-1]._replace(last=note.time)
         else:
-            found.append(Held(version, note.time, note.time))
+            found.append(LinksPeriod(version, note.time, note.time))
         joins = True
     return found
 
 
 def has_link(text: bytes, target: str) -> bool:
-    """Whether there is a link to a target among some."""
+    """Whether stored links contain a link to a target."""
     line = f"{target}\t".encode()
     return text.startswith(line) or b"\n" + line in text
 
 
-def words_for(text: bytes, target: str) -> tuple[Words, ...]:
-    r"""Returns the words of the links to a target among some.
+def links_to(text: bytes, target: str) -> tuple[LinkText, ...]:
+    r"""Returns the links to a target from stored links.
 
-    >>> words_for(b"https://a.com/\t\tA\nhttps://b.com/\tnofollow\tB", "https://b.com/")
-    (Words(rel='nofollow', anchor='B'),)
+    >>> links_to(b"https://a.com/\t\tA\nhttps://b.com/\tnofollow\tB", "https://b.com/")
+    (LinkText(rel='nofollow', anchor='B'),)
     """
     line = f"\n{target}\t".encode()
     text = b"\n" + text
-    words = []
+    links = []
     at = text.find(line)
     while at >= 0:
         end = text.find(b"\n", at + 1)
         found = text[at + len(line) : end if end >= 0 else len(text)].decode()
         rel, _, anchor = found.partition("\t")
-        words.append(Words(rel, anchor))
+        links.append(LinkText(rel, anchor))
         at = -1 if end < 0 else text.find(line, end)
-    return tuple(words)
+    return tuple(links)

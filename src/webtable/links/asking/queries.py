@@ -1,8 +1,7 @@
-"""The questions that the link index answers: who is linked to most, who links here, where to.
+"""Queries of the link index: the most linked pages, the links to a page, the links on a page.
 
-Every answer is bounded, can be gone on from, and says what it has cost.
-`webtable.links.asking.history` answers for earlier times, `webtable.links.asking.reports` for a
-whole site.
+Every query returns a page of results with a cursor and its cost. `webtable.links.asking.history`
+has the queries about earlier times, `webtable.links.asking.reports` those about a whole site.
 """
 
 from __future__ import annotations
@@ -27,8 +26,8 @@ from webtable.links.asking.cursors import (
     parts_of,
 )
 from webtable.links.asking.page_history import Past
-from webtable.links.asking.suggest import check_domain, check_known
-from webtable.links.asking.wide_rows import Kind, LinkReader, Source, batches, lines_of
+from webtable.links.asking.suggest import find_domain, find_page
+from webtable.links.asking.wide_rows import Kind, LinkReader, Source, batches, unpacked_links
 from webtable.links.index import LinkIndex
 from webtable.links.schema import page_row, uri_of, url_of
 from webtable.pages.asking.results import QueryCost, ResultPage, bounded, wrong_cursor
@@ -51,8 +50,7 @@ __all__ = [
 
 
 ANCHOR_SOURCES = 200
-"""Of how many pages the words are counted, unless more are asked for: that takes some
-milliseconds."""
+"""How many linking pages `anchors` reads by default: that takes some milliseconds."""
 
 
 class Ranked(Value, msgspec.Struct, frozen=True):
@@ -129,16 +127,16 @@ class Anchor(Value, msgspec.Struct, frozen=True):
 
 
 class LinkPick(NamedTuple):
-    """Which links on a page are wanted: of a kind, and to a domain; an empty domain: to all."""
+    """Selects links on a page by kind and by the domain of the target; empty means all domains."""
 
     kind: Kind = "all"
     domain: str = ""
 
 
 class LinkQueries:
-    """The questions that a link index answers about the links there are now.
+    """Queries about the current links.
 
-    `kind` picks links from inside the domain of a page, or from outside.
+    `kind` selects links from inside the domain of a page, or from outside.
     """
 
     def __init__(self, index: LinkIndex) -> None:
@@ -149,13 +147,13 @@ class LinkQueries:
     def top(
         self, domain: str = "", *, kind: Kind = "all", limit: int = 20, after: str | None = None
     ) -> ResultPage[Ranked]:
-        """Returns the pages that most others link to, the most linked first.
+        """Returns the most linked pages, the page with most links first.
 
-        With a kind of links it counts the links of many pages to find those with most of them, and
-        leaves out those without.
+        With a kind of links it counts the links of many pages to rank them, and leaves out pages
+        without such links.
 
         Raises:
-            NotFound: there is no such domain.
+            NotFound: the domain is not in the index.
         """
         if kind != "all":
             return self._top_of_kind(domain, kind, limit, after)
@@ -165,9 +163,9 @@ class LinkQueries:
             for hit in ranks:
                 yield cursor_of(hit.key[skip:]), Ranked(url_of(hit.row[2:]), _count(hit))
 
-        answer = bounded(found(), limit, QueryCost(index=ranks.index.name))
-        answer.cost.entries = ranks.counts.entries + ranks.counts.rows
-        return answer
+        results = bounded(found(), limit, QueryCost(index=ranks.index.name))
+        results.cost.entries = ranks.counts.entries + ranks.counts.rows
+        return results
 
     def _ranks(self, domain: str, after: str | None, limit: int | None) -> tuple[Found, int]:
         """Returns the ranks behind a cursor, and what to leave away of their keys for a cursor."""
@@ -193,7 +191,7 @@ class LinkQueries:
     def _top_of_kind(
         self, domain: str, kind: Kind, limit: int, after: str | None
     ) -> ResultPage[Ranked]:
-        """Counts the links of a kind, from the most linked page on, while another may have more."""
+        """Counts the links of a kind, in the order of ranks, until no later page can have more."""
         ranks, _ = self._ranks(domain, None, None)
         cost = QueryCost(index=ranks.index.name, is_scan=True)
         reader = LinkReader(self._index, cost)
@@ -215,14 +213,14 @@ class LinkQueries:
         return bounded(found, limit, cost)
 
     def domains(self, *, limit: int = 20, after: str | None = None) -> ResultPage[DomainPages]:
-        """Returns the domains in order, the last part of each first, with their numbers of pages.
+        """Returns the domains in the order of their reversed names, with their numbers of pages.
 
-        Those that had pages once, and have none now, are left out.
+        Domains without pages now are left out.
         """
         cost = QueryCost(index=schema.INDEX_TABLE)
         start = b"d:"
         if after is not None:
-            # The rows of a domain stay, also where it has no pages any more.
+            # The rows of a domain stay, even if it has no pages any more.
             (domain,) = parts_of(after, 1)
             if next(self._index.table.scan(prefix=b"d:%b\0" % domain, limit=1), None) is None:
                 raise wrong_cursor(after)
@@ -252,14 +250,14 @@ class LinkQueries:
         limit: int = 20,
         after: str | None = None,
     ) -> ResultPage[LinkTo]:
-        """Returns the links to a page, by source; several of one source stand side by side.
+        """Returns the links to a page, by source; links from one source are side by side.
 
         Raises:
-            NotFound: the page is not known.
+            NotFound: the page is not in the index.
         """
         cost = QueryCost(index=schema.INDEX_TABLE)
         reader = LinkReader(self._index, cost)
-        uri = check_known(self._index, url, reader)
+        uri = find_page(self._index, url, reader)
         past = Past(self._index.pages, cost)
         start, shown = link_place(after)
 
@@ -267,12 +265,12 @@ class LinkQueries:
             sources = reader.sources(uri, start=start, kind=kind, domain=domain, most=limit + 1)
             for batch in batches(sources, limit + 1):
                 for source, times in zip(batch, _times(past, url, batch), strict=True):
-                    is_internal = self._index.domains.are_one(uri, source.uri)
-                    for number, words in enumerate(source.words):
+                    is_internal = self._index.domains.share_domain(uri, source.uri)
+                    for number, text in enumerate(source.links):
                         if source.uri == start and number <= shown:
                             continue
                         link = LinkTo(
-                            url_of(source.uri), words.anchor, words.rel, is_internal, *times
+                            url_of(source.uri), text.anchor, text.rel, is_internal, *times
                         )
                         yield cursor_of(source.uri, b"%d" % number), link
 
@@ -287,17 +285,17 @@ class LinkQueries:
         limit: int = 20,
         after: str | None = None,
     ) -> ResultPage[LinkFrom]:
-        """Returns the links on a page, in its order, those to one target side by side.
+        """Returns the links on a page, in its order; links to one target are side by side.
 
         Raises:
-            NotFound: the page is not known.
+            NotFound: the page is not in the index.
         """
         cost = QueryCost(index=schema.INDEX_TABLE)
         reader = LinkReader(self._index, cost)
-        uri = check_known(self._index, url, reader)
+        uri = find_page(self._index, url, reader)
         row = self._index.table.get(page_row(uri), (schema.CUR,))
         cost.entries += 1
-        lines = lines_of(b"" if row is None else row.value(schema.CUR) or b"")
+        lines = unpacked_links(b"" if row is None else row.value(schema.CUR) or b"")
         wanted = LinkPick(kind, domain)
         return self.links_on(uri, lines, reader, wanted, limit=limit, after=after)
 
@@ -312,10 +310,10 @@ class LinkQueries:
         after: str | None,
         as_of: int | None = None,
     ) -> ResultPage[LinkFrom]:
-        """Returns the links on a page, given as the lines that are stored of them.
+        """Returns the links on a page from their stored lines.
 
         Args:
-            as_of: show the statuses that the targets had then.
+            as_of: return the statuses of the targets at this time.
         """
         begin = 0 if after is None else number_of(parts_of(after, 1)[0]) + 1
         past = Past(self._index.pages, reader.cost)
@@ -336,7 +334,7 @@ class LinkQueries:
                 statuses = past.statuses([fields[0] for _, fields in batch], as_of)
                 for (number, fields), status in zip(batch, statuses, strict=True):
                     target, rel, anchor = fields
-                    is_internal = self._index.domains.are_one(uri, uri_of(target))
+                    is_internal = self._index.domains.share_domain(uri, uri_of(target))
                     yield str(number), LinkFrom(target, anchor, rel, is_internal, status)
 
         return bounded(found(), limit, reader.cost)
@@ -351,9 +349,9 @@ class LinkQueries:
         limit: int = 20,
         after: str | None = None,
     ) -> tuple[ResultPage[Anchor], bool]:
-        """Returns the words that pages use to link to one, those of most pages first.
+        """Returns the anchor texts of the links to a page, those of most pages first.
 
-        Returns besides whether the words of all pages were counted.
+        The second value is whether the anchors of all linking pages were counted.
 
         Args:
             sources: of how many pages to count the words, at most; 0: of all.
@@ -367,12 +365,12 @@ class LinkQueries:
             raise InvalidRequest(f"sources {sources} is negative", hint="0 counts all of them")
         cost = QueryCost(index=schema.INDEX_TABLE)
         reader = LinkReader(self._index, cost)
-        uri = check_known(self._index, url, reader)
+        uri = find_page(self._index, url, reader)
         counts: Counter[str] = Counter()
         most = sources + 1 if sources else None
         linking = reader.sources(uri, kind=kind, domain=domain, most=most)
         for source in itertools.islice(linking, sources or None):
-            counts.update({words.anchor for words in source.words})
+            counts.update({link.anchor for link in source.links})
         is_all = next(linking, None) is None
         ranked = sorted((-number, anchor) for anchor, number in counts.items())
         if after is not None:
@@ -391,7 +389,7 @@ def _count(hit: Hit) -> int:
 def _times(
     past: Past, url: str, sources: Sequence[Source]
 ) -> Iterator[tuple[str | None, str | None]]:
-    """Yields when pages that link to one now were first and last seen to do so."""
+    """Yields the first and last times when pages linked to a page that they link to now."""
     urls = [url_of(source.uri) for source in sources]
     for first, last in past.seen(urls, [True] * len(urls), url):
         yield _text(first), _text(last)

@@ -1,4 +1,4 @@
-"""Redirects: where they lead, over how many hops, how that ends, and who links to them."""
+"""Redirects: their targets, the number of hops, how a chain ends, and the links to them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
 
-from webtable.links.asking.suggest import check_known
+from webtable.links.asking.suggest import find_page
 from webtable.links.asking.wide_rows import Kind, LinkReader, Source
 from webtable.links.index import LinkIndex
 from webtable.links.schema import uri_of, url_of
@@ -32,9 +32,9 @@ __all__ = [
 ]
 
 MAX_HOPS = 20
-"""How far a chain of redirects is followed: as far as browsers do."""
+"""The longest chain of redirects that is followed; browsers have the same limit."""
 RESOLVED_HOPS = 5
-"""Over how many redirects a link counts for a page: search engines follow few."""
+"""A link counts for a page through at most this number of redirects: search engines follow few."""
 
 Outcome: TypeAlias = Literal["ok", "broken", "not-crawled", "loop", "too-long"]
 """How a chain ends: at a page that answers with a status from 200 to 299, or with another one that
@@ -62,7 +62,7 @@ class ThroughLink(Value, msgspec.Struct, frozen=True):
 
 
 class Redirect(Value, msgspec.Struct, frozen=True):
-    """A page that leads elsewhere.
+    """A page that redirects.
 
     Attributes:
         url: the page.
@@ -99,7 +99,7 @@ class Resolved(Value, msgspec.Struct, frozen=True):
         url: the page.
         inlinks: those that link to it itself.
         redirects: how many pages redirect to it.
-        resolved: the pages that link to it or to one of those, each counted once.
+        resolved: how many pages link to it or to one of its redirects, each counted once.
     """
 
     url: str
@@ -113,7 +113,7 @@ class _Hop(msgspec.Struct, frozen=True):
     redirect: str
 
     @property
-    def leads_elsewhere(self) -> bool:
+    def is_redirect(self) -> bool:
         return bool(self.redirect) and 300 <= self.status <= 399
 
 
@@ -125,11 +125,11 @@ def redirects(
     limit: int = 20,
     after: str | None = None,
 ) -> ResultPage[Redirect]:
-    """Returns the pages that redirect, by status, with where to and the links to them."""
-    asked = PageQueries(index.pages).redirects(domain=domain, limit=limit, after=after)
-    reader = LinkReader(index, asked.cost)
-    items = _described(index, asked.items, reader, kind)
-    return ResultPage(items, asked.next, asked.cost)
+    """Returns the pages that redirect, by status, with their targets and the links to them."""
+    found = PageQueries(index.pages).redirects(domain=domain, limit=limit, after=after)
+    reader = LinkReader(index, found.cost)
+    items = _described(index, found.items, reader, kind)
+    return ResultPage(items, found.next, found.cost)
 
 
 def resolved(
@@ -141,16 +141,18 @@ def resolved(
     limit: int = 20,
     after: str | None = None,
 ) -> tuple[Resolved, ResultPage[Redirect]]:
-    """Counts the pages that link to one through redirects; returns these, too. Reads all redirects.
+    """Counts the pages that link to a page through redirects; returns the redirects, too.
+
+    Reads all redirects of the store.
 
     Raises:
-        NotFound: the page is not known.
+        NotFound: the page is not in the index.
     """
     cost = QueryCost(index="webtable_status_idx", is_scan=True)
     reader = LinkReader(index, cost)
-    uri = check_known(index, url, reader)
-    known = {page.url: page for page in _all_redirects(index, cost)}
-    targets = {each: page.redirect for each, page in known.items()}
+    uri = find_page(index, url, reader)
+    pages = {page.url: page for page in _all_redirects(index, cost)}
+    targets = {each: page.redirect for each, page in pages.items()}
     leading = [each for each in sorted(targets) if each != url and _leads_to(targets, each, url)]
     streams = [reader.sources(each, kind=kind) for each in (uri, *map(uri_of, leading))]
     merged = heapq.merge(*streams, key=_source)
@@ -162,9 +164,9 @@ def resolved(
         for each in leading
         if (after is None or each > after) and (site is None or site.has(each))
     ]
-    answer = bounded(((each, known[each]) for each in behind), limit, cost)
-    items = _described(index, answer.items, reader, kind)
-    return Resolved(url, direct, len(leading), total), ResultPage(items, answer.next, cost)
+    results = bounded(((each, pages[each]) for each in behind), limit, cost)
+    items = _described(index, results.items, reader, kind)
+    return Resolved(url, direct, len(leading), total), ResultPage(items, results.next, cost)
 
 
 def _source(source: Source) -> bytes:
@@ -172,15 +174,15 @@ def _source(source: Source) -> bytes:
 
 
 def _all_redirects(index: LinkIndex, cost: QueryCost) -> Iterator[Page]:
-    asked, after = PageQueries(index.pages), None
+    queries, after = PageQueries(index.pages), None
     while True:
-        answer = asked.redirects(limit=_AT_ONCE, after=after)
-        cost.entries += answer.cost.entries
-        cost.rows += answer.cost.rows
-        yield from answer.items
-        if answer.next is None:
+        results = queries.redirects(limit=_AT_ONCE, after=after)
+        cost.entries += results.cost.entries
+        cost.rows += results.cost.rows
+        yield from results.items
+        if results.next is None:
             return
-        after = answer.next
+        after = results.next
 
 
 def _leads_to(targets: Mapping[str, str], url: str, end: str) -> bool:
@@ -222,8 +224,8 @@ def _described(
 
 def _through(index: LinkIndex, uri: bytes, sources: Iterable[Source]) -> Iterator[ThroughLink]:
     for source in sources:
-        is_internal = index.domains.are_one(uri, source.uri)
-        for rel, anchor in source.words:
+        is_internal = index.domains.share_domain(uri, source.uri)
+        for rel, anchor in source.links:
             yield ThroughLink(url_of(source.uri), anchor, rel, is_internal)
 
 
@@ -234,30 +236,30 @@ class _Chain(NamedTuple):
 
 
 def _follow(index: LinkIndex, pages: Sequence[Page], cost: QueryCost) -> list[_Chain]:
-    """Follows the redirect of each page; what is asked for of many of them is read at once."""
-    known: dict[str, _Hop | None] = {page.url: _Hop(page.status, page.redirect) for page in pages}
+    """Follows the redirect of each page; reads the next pages of all chains together."""
+    hops: dict[str, _Hop | None] = {page.url: _Hop(page.status, page.redirect) for page in pages}
     while True:
-        chains = [_chain(page.url, known) for page in pages]
-        unknown = dict.fromkeys(each for each in chains if isinstance(each, str))
-        if not unknown:
+        chains = [_chain(page.url, hops) for page in pages]
+        unread = dict.fromkeys(each for each in chains if isinstance(each, str))
+        if not unread:
             return [each for each in chains if isinstance(each, _Chain)]
-        known.update(dict.fromkeys(unknown))
-        known.update(_hops(index, list(unknown), cost))
+        hops.update(dict.fromkeys(unread))
+        hops.update(_hops(index, list(unread), cost))
 
 
-def _chain(url: str, known: Mapping[str, _Hop | None]) -> _Chain | str:
-    """Follows a redirect as far as pages are known; returns the URL of the first that is not."""
+def _chain(url: str, hops: Mapping[str, _Hop | None]) -> _Chain | str:
+    """Follows a redirect through the pages in `hops`; returns the first URL that is missing."""
     chain: list[str] = []
     passed = {url}
-    hop = known[url]
-    while hop is not None and hop.leads_elsewhere:
+    hop = hops[url]
+    while hop is not None and hop.is_redirect:
         if len(chain) == MAX_HOPS:
             return _Chain(chain, hop.status, "too-long")
         url = hop.redirect
         chain.append(url)
-        if url not in known:
+        if url not in hops:
             return url
-        hop = known[url]
+        hop = hops[url]
         if url in passed:
             return _Chain(chain, None if hop is None else hop.status, "loop")
         passed.add(url)

@@ -1,7 +1,7 @@
 """Reports about the links of all pages: broken ones, orphans, dead ends.
 
-Each begins with an index of the pages, or with the ranks of the link index, and reads of the links
-as much as is shown. `webtable.links.asking.redirects` has the one about redirects.
+Each report starts from an index of the pages, or from the ranks of the link index, and reads only
+the links that it returns. `webtable.links.asking.redirects` has the report about redirects.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ import msgspec
 from webtable.links import schema
 from webtable.links.asking.cursors import check_uri, cursor_of, number_of, parts_of
 from webtable.links.asking.page_history import Past
-from webtable.links.asking.suggest import check_domain
+from webtable.links.asking.suggest import find_domain
 from webtable.links.asking.wide_rows import (
     Kind,
     LinkReader,
     batches,
     host_ranges,
-    lines_of,
+    unpacked_links,
 )
 from webtable.links.index import LinkIndex
 from webtable.links.schema import page_row, uri_of, url_of
@@ -70,7 +70,7 @@ class BrokenLink(Value, msgspec.Struct, frozen=True):
 
 
 class _Place(NamedTuple):
-    """Where a report of links goes on: between the links to a page of an index."""
+    """Where a report continues: an index entry of a page, a source and the number of its link."""
 
     page: bytes
     source: bytes
@@ -93,7 +93,7 @@ class LinkReports:
         limit: int = 20,
         after: str | None = None,
     ) -> ResultPage[BrokenLink]:
-        """Returns the links to pages that answer with a status from 400 on, by status and page."""
+        """Returns the links to pages with a status of 400 or more, by status and page."""
         cost = QueryCost(index="webtable_status_idx")
         reader, past = LinkReader(self._index, cost), Past(self._index.pages, cost)
         place = _Place(b"", b"", -1)
@@ -109,9 +109,9 @@ class LinkReports:
                 uri, since = uri_of(page.url), ""
                 for source in reader.sources(uri, start=start, kind=kind, most=limit + 1):
                     since = since or _broken_since(past.notes([page.url])[0])
-                    is_internal = self._index.domains.are_one(uri, source.uri)
+                    is_internal = self._index.domains.share_domain(uri, source.uri)
                     url = url_of(source.uri)
-                    for number, (rel, anchor) in enumerate(source.words):
+                    for number, (rel, anchor) in enumerate(source.links):
                         if source.uri != start or number > place.shown:
                             yield (
                                 cursor_of(key, source.uri, b"%d" % number),
@@ -123,7 +123,7 @@ class LinkReports:
         return bounded(found(), limit, cost)
 
     def _errors(self, start: bytes, domain: str, cost: QueryCost) -> Iterator[tuple[bytes, Page]]:
-        """Yields the pages that answer with errors, with their keys in the index, from one on."""
+        """Yields the pages whose status is an error, with their index keys, from a key on."""
         pages = self._index.pages
         if start:
             row = start.partition(b"_")[2]
@@ -131,20 +131,20 @@ class LinkReports:
             page = None if found is None else page_of(row, found.values())
             if page is not None and page.status >= _ERROR:
                 yield start, page
-        asked, after = PageQueries(pages), start.decode("latin-1") if start else None
+        queries, after = PageQueries(pages), start.decode("latin-1") if start else None
         size = _FEW
         while True:
-            answer = asked.errors(domain=domain, limit=size, after=after)
+            results = queries.errors(domain=domain, limit=size, after=after)
             size = min(size * 2, _MANY)
-            cost.entries += answer.cost.entries
-            cost.rows += answer.cost.rows
-            for page in answer.items:
+            cost.entries += results.cost.entries
+            cost.rows += results.cost.rows
+            for page in results.items:
                 yield b"%d_%b" % (page.status, pages.keys.row_key(page.url)), page
-            if answer.next is None:
+            if results.next is None:
                 return
-            after = answer.next
+            after = results.next
 
-    # Pages that nothing leads to, or that lead nowhere
+    # Pages without links to them, or without links on them
 
     def orphans(
         self,
@@ -156,7 +156,7 @@ class LinkReports:
     ) -> ResultPage[Page]:
         """Returns the good HTML pages that no page links to, in the order of their URIs.
 
-        With a kind of links: those that no such link leads to; looks at every page.
+        With a kind of links: the pages without such links to them; reads every page.
         """
         cost = QueryCost(index=schema.TOP_RANKS if kind == "all" else "")
         cost.is_scan = kind != "all"
@@ -216,22 +216,22 @@ class LinkReports:
     ) -> ResultPage[Page]:
         """Returns the good HTML pages without links.
 
-        With a kind of links: those without such links; looks at every page.
+        With a kind of links: the pages without such links; reads every page.
         """
         if kind == "all":
             return PageQueries(self._index.pages).dead_ends(domain=domain, limit=limit, after=after)
         cost = QueryCost(is_scan=True)
         return self._good_pages(
-            self._leading_nowhere(kind, domain, _behind(after), cost), limit, cost
+            self._without_links(kind, domain, _behind(after), cost), limit, cost
         )
 
-    def _leading_nowhere(
+    def _without_links(
         self, kind: Kind, domain: str, start: bytes, cost: QueryCost
     ) -> Iterator[bytes]:
         reader = LinkReader(self._index, cost)
         for row in self._page_rows(domain, start, schema.CUR, cost):
             uri = row.key[2:]
-            lines = lines_of(row.value(schema.CUR) or b"")
+            lines = unpacked_links(row.value(schema.CUR) or b"")
             targets = (uri_of(line.partition("\t")[0]) for line in lines)
             if not any(reader.is_kind(uri, target, kind) for target in targets):
                 yield uri
@@ -248,12 +248,12 @@ class LinkReports:
 
 
 def _behind(after: str | None) -> bytes:
-    """Returns the first URI behind a cursor that is one."""
+    """Returns the first URI after a cursor that is a URI."""
     return b"" if after is None else check_uri(parts_of(after, 1)[0]) + b"\0"
 
 
 def _broken_since(notes: Sequence[CaptureNote]) -> str:
-    """Returns the first of the captures, up to the newest, that all were errors."""
+    """Returns the time of the first capture since which all captures are errors."""
     since = 0
     for note in reversed(notes):
         if note.status < _ERROR:
@@ -284,7 +284,7 @@ def linking_pages(
 
 
 def _pages_of(index: LinkIndex, uris: Sequence[bytes], cost: QueryCost) -> list[Page | None]:
-    """Reads some pages; None where one was not crawled."""
+    """Reads pages; None for a page that was not crawled."""
     rows = [index.pages.keys.row_key(url_of(uri)) for uri in uris]
     found = index.pages.rows.table.get_many(rows, (METADATA_FAMILY,))
     cost.rows += len(rows)

@@ -1,4 +1,4 @@
-"""Whether a URL is known to the link index, and which known ones are near to one that is not."""
+"""Finds a page or domain in the link index; suggests similar names if it is not there."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ _COMPARED = 1_000
 _COUNT = (schema.PAGE_COUNT,)
 
 
-def check_known(index: LinkIndex, url: str, reader: LinkReader) -> bytes:
-    """Returns the URI of a page that is crawled, or linked to, now or once.
+def find_page(index: LinkIndex, url: str, reader: LinkReader) -> bytes:
+    """Returns the URI of a page that is or was crawled or linked to.
 
     Raises:
-        NotFound: it never was; names those that are near.
+        NotFound: the page is not in the index; the hint has similar URLs.
     """
     uri = uri_of(url)
     if index.table.get(page_row(uri), (schema.INCOUNT,)) is None and not reader.is_named(uri):
         near = nearest(index, url)
-        hint = "the nearest known ones: " + ", ".join(near) if near else "no pages are known"
+        hint = "similar pages: " + ", ".join(near) if near else "the link index has no pages"
         raise NotFound("page", url, hint=hint)
     return uri
 
 
 def nearest(index: LinkIndex, url: str) -> list[str]:
-    """Returns some known URLs that look like one: the same in another spelling, its neighbours."""
+    """Returns similar URLs of the index: other spellings of the same URL, and its neighbours."""
     uri = uri_of(url)
     spellings = [uri_of(each) for each in _spellings(url)]
     rows = [page_row(each) for each in spellings]
@@ -126,7 +126,7 @@ def _likeness(one: str, other: str) -> float:
 
 
 def _shared(one: bytes, other: bytes) -> int:
-    """Returns how many bytes two names have in common at their beginning."""
+    """Returns the length of the common prefix of two names."""
     for at, (left, right) in enumerate(zip(one, other, strict=False)):
         if left != right:
             return at

@@ -1,8 +1,8 @@
-"""Reading wide rows of the link index a piece at a time: the links to a page, the URIs of a domain.
+"""Reads wide rows of the link index in pieces: the links to a page, the URIs of a domain.
 
-A page may have a hundred thousand links to it, over one row or sixteen. Nobody reads such a row
-whole: a piece is so many columns of each shard, from some source on. Sources of one domain lie side
-by side, so that links from inside and from outside are ranges of columns.
+A page may have a hundred thousand links to it, in one row or in sixteen. Such a row is never read
+whole: a piece is a number of columns of each shard, from a source on. Sources of one domain are
+side by side, so that internal and external links are ranges of columns.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple, TypeAlias, TypeVar, get_args
 
 from webtable.errors import CorruptData, InvalidRequest
 from webtable.links import schema
-from webtable.links.cells import GONE, Words, decode_inlink
+from webtable.links.cells import GONE, LinkText, decode_inlink
 from webtable.links.index import LinkIndex
 from webtable.links.schema import shard_row, url_of
 from webtable.pages.asking.results import QueryCost
@@ -66,15 +66,15 @@ _INLINKS = (schema.INLINK[:-1],)
 
 
 class Source(NamedTuple):
-    """A page that links to another, or did once."""
+    """A page that links to another now, or linked to it once."""
 
     uri: bytes
     is_live: bool
-    words: tuple[Words, ...]
+    links: tuple[LinkText, ...]
 
 
 class LinkReader:
-    """Reads the link index for one query, and notes in `cost` what that has cost."""
+    """Reads the link index for one query, and adds up the cost in `cost`."""
 
     def __init__(self, index: LinkIndex, cost: QueryCost) -> None:
         self._index = index
@@ -90,13 +90,13 @@ class LinkReader:
         with_gone: bool = False,
         most: int | None = None,
     ) -> Iterator[Source]:
-        """Yields the pages that link to one, in the order of their URIs.
+        """Yields the pages that link to a page, in the order of their URIs.
 
         Args:
-            start: only those from this one on.
-            domain: only those of it.
-            with_gone: also those that did once.
-            most: how many are wanted, about; more are read at a time only if it is not enough.
+            start: the first URI, inclusive.
+            domain: only pages of this domain.
+            with_gone: also pages that linked to it once.
+            most: about how many the caller needs; determines the size of the first reads.
         """
         site = typed_site(domain) if domain else None
         ranges = self._ranges(uri, kind)
@@ -118,8 +118,8 @@ class LinkReader:
                     yield Source(source, *decode_inlink(value))
 
     def first_sources(self, uris: Sequence[bytes], most: int) -> list[list[Source]]:
-        """Returns the first pages that link to each of some pages, read together."""
-        answer: list[list[Source]] = [[] for _ in uris]
+        """Returns the first sources of each page; all pages are read together."""
+        found: list[list[Source]] = [[] for _ in uris]
         waiting = dict.fromkeys(range(len(uris)), b"")
         size = most
         while waiting:
@@ -127,18 +127,18 @@ class LinkReader:
             more: dict[int, bytes] = {}
             for at, (cells, end) in zip(waiting, pieces, strict=True):
                 live = (cell for cell in cells if cell[2] != GONE)
-                for column, _, value, _ in itertools.islice(live, most - len(answer[at])):
-                    answer[at].append(Source(column[len(schema.INLINK) :], *decode_inlink(value)))
-                if end is not None and len(answer[at]) < most:
+                for column, _, value, _ in itertools.islice(live, most - len(found[at])):
+                    found[at].append(Source(column[len(schema.INLINK) :], *decode_inlink(value)))
+                if end is not None and len(found[at]) < most:
                     more[at] = end
-            # Behind those that do not link any more; the more there were, the more may follow.
+            # Continue after the removed links; double the size, since many more may follow.
             waiting, size = more, min(size * 2, _MOST)
-        return answer
+        return found
 
     def _pieces(
         self, starts: Sequence[tuple[bytes, bytes]], size: int
     ) -> Iterator[tuple[list[RawCell], bytes | None]]:
-        """Yields the next links to each page from a source on, and where they go on, if they do."""
+        """Yields the next links to each page from a source on, and the start of the next piece."""
         shards = self._index.shards
         gets = [
             Get(shard_row(b"p:", uri, shard), _INLINKS, filter=_piece(size, low, b""))
@@ -155,18 +155,18 @@ class LinkReader:
             yield cells, None if end is None else end[len(schema.INLINK) :] + b"\0"
 
     def is_named(self, uri: bytes) -> bool:
-        """Whether a page links to one, or did once."""
+        """Whether any page links to a page, or linked to it once."""
         return next(self.sources(uri, with_gone=True, most=1), None) is not None
 
     def has_source(self, uri: bytes, kind: Kind) -> bool:
-        """Whether a page links to one."""
+        """Whether any page links to a page."""
         return next(self.sources(uri, kind=kind, most=1), None) is not None
 
     def count(self, uri: bytes, kind: Kind) -> int:
-        """Counts the pages that link to one.
+        """Counts the pages that link to a page.
 
-        Reads the links from inside and from outside in turns, until the fewer of them are read:
-        the others are the rest of all.
+        Reads internal and external links alternately until one kind ends: the number of the other
+        kind is the rest of the total.
         """
         (total,) = self.counts([uri])
         if kind == "all" or not total:
@@ -179,7 +179,7 @@ class LinkReader:
         raise AssertionError
 
     def counts(self, uris: Sequence[bytes]) -> list[int]:
-        """Returns how many pages link to each of some pages."""
+        """Returns the number of pages that link to each page."""
         rows = [schema.page_row(uri) for uri in uris]
         found = self._index.table.get_many(rows, (schema.INCOUNT,))
         self.cost.entries += len(rows)
@@ -188,21 +188,21 @@ class LinkReader:
     def members(
         self, domain: bytes, *, start: bytes = b"", with_gone: bool = False
     ) -> Iterator[bytes]:
-        """Yields the URIs of a domain in order, from one on."""
+        """Yields the URIs of a domain in order, from a URI on."""
         for column, _, value, _ in self._cells((b"d:", domain, schema.MEMBER), start, b"", None):
             if with_gone or value != GONE:
                 yield column[len(schema.MEMBER) :]
 
     def is_kind(self, one: bytes, other: bytes, kind: Kind) -> bool:
-        """Whether a link between two pages is of a kind."""
+        """Whether a link between two pages has a kind."""
         if kind == "all":
             return True
-        return self._index.domains.are_one(one, other) == (kind == "internal")
+        return self._index.domains.share_domain(one, other) == (kind == "internal")
 
-    # How
+    # Ranges and pieces
 
     def _ranges(self, uri: bytes, kind: Kind) -> list[tuple[bytes, bytes]]:
-        """Returns the ranges of sources that have all of a kind, and maybe others."""
+        """Returns ranges of sources that include all sources of a kind, and maybe others."""
         domain = self._index.domains.of(uri)
         if kind == "all" or (kind == "external" and self._is_suffix(domain)):
             return [(b"", b"")]
@@ -212,7 +212,7 @@ class LinkReader:
         return [(b"", hosts[0]), (hosts[1], ports[0]), (ports[1], b"")]
 
     def _is_suffix(self, domain: bytes) -> bool:
-        """Whether there are other domains under this one."""
+        """Whether other registered domains end in this one."""
         host = reversed_host(domain.decode())
         return self._index.pages.suffixes.registered_domain(f"x.{host}") != host
 
@@ -221,7 +221,7 @@ class LinkReader:
     ) -> Iterator[RawCell]:
         """Yields the cells of a wide row from one qualifier up to another, of all shards in order.
 
-        `wide` is its kind, its name, and the family with its colon.
+        `wide` is the kind of row, its name, and the family with its colon.
         """
         kind, name, family = wide
         rows = [shard_row(kind, name, shard) for shard in range(self._index.shards)]
@@ -241,7 +241,7 @@ class LinkReader:
             yield from cells
             if end is None:
                 return
-            # Shards that had nothing left have nothing later.
+            # Shards that are at their end need no more reads.
             rows = [
                 row
                 for row, piece in zip(rows, found, strict=True)
@@ -252,16 +252,16 @@ class LinkReader:
 
 
 def host_ranges(host: bytes) -> list[tuple[bytes, bytes]]:
-    """Returns the ranges of URIs that have all pages of a host, given reversed."""
-    # What may follow a host: a host under it, the path; and a port or http. Between them lie the
-    # digits, which are of neighbours.
+    """Returns the ranges of URIs with all pages of a host; the host is given reversed."""
+    # After a host comes a subdomain or a path (`.`, `/`), or a port or scheme (`:`). Digits sort
+    # between these, and belong to other hosts.
     return [(host + b".", host + b"0"), (host + b":", host + b";")]
 
 
 def _overlaps(
     some: Iterable[tuple[bytes, bytes]], others: Sequence[tuple[bytes, bytes]]
 ) -> list[tuple[bytes, bytes]]:
-    """Returns what two lists of ranges have in common; the others have ends."""
+    """Returns the intersections of two lists of ranges; the second has no open ends."""
     both = [
         (max(low, other_low), min(high or other_high, other_high))
         for low, high in some
@@ -271,7 +271,7 @@ def _overlaps(
 
 
 def _piece(size: int, low: bytes, high: bytes) -> Filter:
-    """Returns what keeps so many columns, from one up to another."""
+    """Returns a filter for a number of columns in a range."""
     if not high:
         return ColumnPaginationFilter(size, low or 0)
     bounds = ColumnRangeFilter(low or None, True, high, False)
@@ -279,25 +279,25 @@ def _piece(size: int, low: bytes, high: bytes) -> Filter:
 
 
 def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
-    """Yields items in lists of so many, if that is not too many; the last one may be shorter."""
+    """Yields items in lists of a size, up to a limit; the last list may be shorter."""
     rest = iter(items)
     while batch := list(itertools.islice(rest, min(size, _MOST_AT_ONCE))):
         yield batch
 
 
 def growing_batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
-    """Yields items in lists of so many, then more and more, for who may need all of them."""
+    """Yields items in lists that grow from a size, for a caller that may need all of them."""
     rest = iter(items)
     while batch := list(itertools.islice(rest, size)):
         yield batch
         size = max(size, min(2 * size, _MOST_AT_ONCE))
 
 
-def lines_of(stored: bytes) -> Iterator[str]:
-    """Yields the links of a `page:cur`, a line a link, unpacked as far as they are asked for.
+def unpacked_links(stored: bytes) -> Iterator[str]:
+    """Yields the links of a `page:cur`, a line for each link; decompresses only what is read.
 
     Raises:
-        CorruptData: they do not decode.
+        CorruptData: the links do not decode.
     """
     if not stored:
         return

@@ -1,1 +1,1 @@
-"""Whether the link index is what the stored pages give: verifying, repairing, rebuilding."""
+"""Verifies the link index against the stored pages, repairs it and rebuilds it."""

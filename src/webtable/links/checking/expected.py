@@ -1,12 +1,12 @@
-r"""What the stored pages say about links: the sources, and lines that sort into the index's order.
+r"""The expected content of the index, read from the stored pages, as lines in the index's order.
 
-A rebuild writes these lines, and `verify` compares the index with them. Of a page, and of a link:
+A rebuild writes these lines, and `verify` compares the index with them. A page and a link:
 
     <uri> 00 ! 00 <metadata:inlinks> 00 <inlinks:count> 00 <row of the page> LF
     <target uri> 00 <shard> <source uri> 00 <state> LF
 
-So all lines of a URI stand together, the page's own first, then its links in the order of the
-rows and columns of the index. In a state 00 is written `00 z` and a line feed `00 n`.
+So all lines of a URI are side by side: first the page's own line, then the links to it in the order
+of the rows and columns of the index. In a state, 00 is written as `00 z` and a line feed as `00 n`.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ __all__ = [
 ]
 
 PAGE_MARK = b"!"
-"""Where a link's line has its shard; it sorts before all of them."""
+"""Stands in a page's line where a link's line has the shard; sorts before all shards."""
 
 SOURCE_COLUMNS = (
     URL,
@@ -75,10 +75,10 @@ class Source(NamedTuple):
     """A stored page, as a source of links.
 
     Attributes:
-        row: of the page in `webtable`, and `revision` that of this row.
-        text: the links of its newest capture, if that was a success; a line a link.
-        older: what other versions of its links are kept.
-        inlinks, inlinks_at, counted: what the row says of the links to it; empty: nothing.
+        row: the row of the page in `webtable`; `revision` is the revision of this row.
+        text: the links of its newest capture, if that was a success; a line for each link.
+        older: the other stored versions of its links.
+        inlinks, inlinks_at, counted: the cells of the row about links to it; empty if missing.
     """
 
     uri: bytes
@@ -101,7 +101,7 @@ def sources(index: LinkIndex) -> Iterator[Source]:
 
 
 def sized_batches(found: Iterable[Source]) -> Iterator[list[Source]]:
-    """Yields sources together, as many as a few megabytes of links."""
+    """Yields sources in batches with a few megabytes of links each."""
     batch: list[Source] = []
     size = 0
     for source in found:
@@ -115,7 +115,7 @@ def sized_batches(found: Iterable[Source]) -> Iterator[list[Source]]:
 
 
 def source_of(row: Row) -> Source | None:
-    """Returns the page of a row that was read with `SOURCE_COLUMNS`; None: it has no valid URL."""
+    """Decodes a row that was read with `SOURCE_COLUMNS`; None if its URL is not valid."""
     texts: list[bytes] = []
     values: dict[bytes, bytes] = {}
     for column, _, value, _ in row.raw_cells:
@@ -126,10 +126,10 @@ def source_of(row: Row) -> Source | None:
     try:
         uri = uri_of(values[URL].decode())
     except (KeyError, ValueError):
-        return None  # it was put by hand; a check of the pages reports it
+        return None  # not written by this library; a check of the pages reports it
     is_success = values.get(STATUS, b"")[:1] == b"2"
     identity = values.get(DIGEST, b"") if is_success else _NO_LINKS
-    # Where the links of the newest capture are not known, those stored last are of another one.
+    # If the links of the newest capture are not stored, the newest stored links are of another one.
     text = b""
     if texts and values.get(LINKS_OF) == identity:
         text = texts[0]
@@ -148,7 +148,7 @@ def source_of(row: Row) -> Source | None:
 
 
 def source_states(source: Source) -> dict[bytes, bytes]:
-    """Returns target URI → the state that the link there should have, live or gone.
+    """Returns target URI → the expected state of the link there, live or removed.
 
     Raises:
         CorruptData: the stored links do not decode.
@@ -160,22 +160,22 @@ def source_states(source: Source) -> dict[bytes, bytes]:
 
 
 def _states(text: bytes, older: Iterable[bytes], line_feed: bytes) -> dict[bytes, bytes]:
-    # As `cells.live_values` does it, but on bytes: this is the inner loop of a rebuild.
+    # The same as `cells.live_values`, but on bytes: this is the inner loop of a rebuild.
     states: dict[bytes, bytes] = {}
     origins = _ORIGINS
     last = uri = b""
     if text:
         for line in text.split(b"\n"):
-            url, _, words = line.partition(b"\t")
+            url, _, link_text = line.partition(b"\t")
             if url != last:
                 last = url
                 slash = url.index(b"/", 8)
                 start = origins.get(url[:slash])
                 uri = (_origin(url[:slash]) if start is None else start) + url[slash:]
                 if uri not in states:
-                    states[uri] = b"+" + words
+                    states[uri] = b"+" + link_text
                     continue
-            states[uri] += line_feed + words
+            states[uri] += line_feed + link_text
     for each in older:
         for uri in _states(each, (), b""):
             states.setdefault(uri, GONE)
@@ -193,7 +193,8 @@ def _origin(origin: bytes) -> bytes:
 def _undecodable(source: Source) -> CorruptData:
     return CorruptData(
         f"the links stored in row {source.row!r:.200} of table '{TABLE}' do not decode",
-        hint="outlinks:urls was put by hand, or is damaged; delete the row, compact, load it again",
+        hint="outlinks:urls is damaged, or was not written by webtable; delete the row, compact,"
+        " and load the page again",
     )
 
 
@@ -201,7 +202,7 @@ def _undecodable(source: Source) -> CorruptData:
 
 
 class PageLine(NamedTuple):
-    """What a page's own line says."""
+    """The fields of a page's line."""
 
     row: bytes
     inlinks: bytes
@@ -214,13 +215,13 @@ def page_line(source: Source) -> bytes:
 
 
 def parse_page_line(rest: bytes) -> PageLine:
-    """Returns what a page's line says behind its mark."""
+    """Decodes the part of a page's line after its mark."""
     inlinks, counted, row = rest[:-1].split(b"\0", 2)
     return PageLine(row, inlinks, counted)
 
 
 def source_lines(source: Source, shards: int) -> list[bytes]:
-    """Returns the lines of the links of a page, live and gone.
+    """Returns the lines of the links of a page, live and removed.
 
     Raises:
         CorruptData: the stored links do not decode.
@@ -237,7 +238,7 @@ def source_lines(source: Source, shards: int) -> list[bytes]:
 
 
 def state_of_line(rest: bytes) -> bytes:
-    """Returns the state that a link's line ends in."""
+    """Decodes the state at the end of a link's line."""
     state = rest[:-1]
     if b"\0" in state:
         state = state.replace(_LINE_FEED, b"\n").replace(_NUL, b"\0")

@@ -1,6 +1,6 @@
-"""`Sorter`: sorts more lines than memory holds, by sorted runs in files that are merged in the end.
+"""`Sorter`: sorts more lines than fit into memory: sorted runs in files, merged at the end.
 
-A line is bytes that end in a line feed and have no other. The order is that of the bytes.
+A line is bytes with one line feed, at the end. The order is that of the bytes.
 """
 
 from __future__ import annotations
@@ -15,28 +15,28 @@ from webtable.temporary_folders import scratch_folder
 __all__ = ["RUN_BYTES", "Sorter", "scratch"]
 
 RUN_BYTES = 96 * 1024 * 1024
-"""What the lines of one run take in memory, about."""
+"""The memory for the lines of one run, about."""
 
-_LINE_BYTES = 41  # of Python's own for each line: the object, and its place in the list
+_LINE_BYTES = 41  # Python's overhead for each line: the object, and its entry in the list
 _MOST_RUNS = 48  # open at a time; more are merged into longer ones first
 _BUFFER_BYTES = 256 * 1024
 
 
 def scratch(directory: str | None = None) -> AbstractContextManager[Path]:
-    """Makes a folder for runs, which is gone when the block is left.
+    """Creates a folder for runs; it is removed at the end of the block.
 
     Args:
-        directory: where; the system's directory for temporary files if none is named.
+        directory: the parent; by default the system's directory for temporary files.
     """
     return scratch_folder("webtable-links-", directory)
 
 
 class Sorter:
-    """Takes lines in any order and gives them back sorted, once.
+    """Accepts lines in any order and returns them sorted, once.
 
     Args:
-        directory: where the runs are written; whoever made it removes it.
-        name: what the files of this sorter begin with.
+        directory: the folder for the runs; the caller removes it.
+        name: the prefix of the file names of this sorter.
         run_bytes: how much memory to use.
     """
 
@@ -50,14 +50,14 @@ class Sorter:
         self._made = 0
 
     def add(self, lines: Sequence[bytes], size: int) -> None:
-        """Adds lines; `size` is about what they take together, without Python's own part."""
+        """Adds lines; `size` is their approximate total size, without Python's overhead."""
         self._lines += lines
         self._size += size + len(lines) * _LINE_BYTES
         if self._size >= self._run_bytes:
             self._write_run()
 
     def lines(self) -> Iterator[bytes]:
-        """Returns all lines in order, equal ones as often as they came."""
+        """Returns all lines in order, including duplicates."""
         if not self._runs:
             self._lines.sort()
             lines, self._lines = self._lines, []
@@ -87,7 +87,7 @@ class Sorter:
 
 
 def _merged(paths: Sequence[Path]) -> Iterator[bytes]:
-    # Not a generator of its own around the other one: that would be a tenth of a rebuild's time.
+    # No generator around the other one: that would cost a tenth of a rebuild's time.
     return heapq.merge(*map(_lines_of, paths)) if len(paths) > 1 else _lines_of(paths[0])
 
 

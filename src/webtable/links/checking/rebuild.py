@@ -1,10 +1,10 @@
-"""Rebuilding the link index: all of it, from the stored pages, in bounded memory.
+"""Rebuilds the whole link index from the stored pages, in bounded memory.
 
 The links of all pages are sorted by target in runs on disk and then written row by row, in the
-order of the keys; there is no reading, no checking and no journal on the way. So the index is
-emptied first and is not ready until the end: a rebuild that was killed is begun anew. Everything
-is stamped with one revision, later than any guard that a page's row remembers, so that whatever is
-loaded afterwards is newer.
+order of the keys, without reads, checks or journals. So the index is emptied first and is not ready
+until the end: a rebuild that was killed must start again. All cells have one revision as their
+timestamp. It is later than every guard in the rows of pages, so that pages loaded afterwards are
+newer.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ from webtable.values import Value
 __all__ = ["RebuildReport", "rebuild"]
 
 _BATCH_ROWS = 500
-_MOST_COLUMNS = 2_000  # of one put: a page may have more links to it than fit into memory
-_TOLD_EVERY = 1_000
+_MOST_COLUMNS = 2_000  # in one put: a page may have more links to it than fit into memory
+_PROGRESS_EVERY = 1_000
 _GONE_LINE = GONE + b"\n"
 
 _log = get_logger("webtable.links")
@@ -54,8 +54,8 @@ class RebuildReport(Value, msgspec.Struct):
 
     Attributes:
         pages: stored pages.
-        links: pairs of a page and one that it links to now.
-        removed: pairs of which kept history alone tells.
+        links: pairs of a page and a page that it links to now.
+        removed: pairs that only stored earlier versions have.
         uris: pages that are stored or linked to.
         domains: of these URIs.
         seconds: how long it took.
@@ -76,19 +76,19 @@ def rebuild(
     on_progress: Callable[[str, int], None] | None = None,
     run_bytes: int = RUN_BYTES,
 ) -> RebuildReport:
-    """Empties the link index and writes it anew from the stored pages.
+    """Empties the link index and writes it again from the stored pages.
 
-    Nothing may be loaded meanwhile. Until it is done the index is not ready; a rebuild that was
-    cut off is begun anew.
+    No pages may be loaded meanwhile. The index is not ready until the rebuild ends; an interrupted
+    rebuild must start again.
 
     Args:
-        directory: where sorted runs are kept meanwhile, about 150 bytes a link; the system's
-            directory for temporary files if none is named.
-        on_progress: is told what is being done, and how many of it are done.
+        directory: the folder for sorted runs, about 150 bytes for each link; by default the
+            system's directory for temporary files.
+        on_progress: called with the name of a step and a number of pages.
         run_bytes: memory for sorting.
 
     Raises:
-        ConflictError: somebody seems to be loading pages.
+        ConflictError: another process seems to be loading pages.
     """
     _check_still(index)
     began = time.monotonic()
@@ -99,7 +99,7 @@ def rebuild(
 
 
 def _check_still(index: LinkIndex) -> None:
-    """Makes sure that no loader is at work, as far as can be seen."""
+    """Raises if another process has recent intents, so that it may be loading pages."""
     if index.store.capabilities.atomic_commits:
         return  # this process is the only one that writes
     now = index.rows.clock.now_ms()
@@ -107,7 +107,7 @@ def _check_still(index: LinkIndex) -> None:
         if any(not is_abandoned(timestamp, now) for _, timestamp, _, _ in row.raw_cells):
             raise ConflictError(
                 f"pages of '{index.store.location}' are being loaded, or were a moment ago",
-                hint="let the loads end, or run `webtable links drain` a quarter of an hour later",
+                hint="wait until the loads end, or run `webtable links drain` 16 minutes later",
             )
 
 
@@ -120,9 +120,9 @@ class _Rebuild:
         run_bytes: int,
     ) -> None:
         self._index = index
-        self._tell = on_progress
+        self._on_progress = on_progress
         self._report = RebuildReport()
-        # Nothing is promised before the end, when all of it is written to files.
+        # Durability is needed only at the end, when all tables are flushed.
         is_embedded = index.store.capabilities.atomic_commits
         self._durability: Durability = "none" if is_embedded else "wal"
         self._batch = index.table.batch(size=_BATCH_ROWS, durability=self._durability)
@@ -132,14 +132,14 @@ class _Rebuild:
         self._cell = b""
 
     def run(self) -> RebuildReport:
-        """Does all of it."""
+        """Runs all steps."""
         index, store = self._index, self._index.store
         place, report = store.location, self._report
         _log.info("store '%s': the link index is rebuilt: it is emptied", place)
         index.set_ready(False)
         for name in (schema.INDEX_TABLE, schema.WORK_TABLE):
             store.truncate_table(name)
-        self._gather()
+        self._read_pages()
         _log.info("store '%s': the link index is rebuilt: pages read: %d", place, report.pages)
         self._cell = encode_revision(Revision(self._now, index.rows.new_token()))
         self._write_links()
@@ -155,8 +155,8 @@ class _Rebuild:
 
     # From the pages
 
-    def _gather(self) -> None:
-        """Writes what a page's own row has, and sorts the links of all pages by target."""
+    def _read_pages(self) -> None:
+        """Writes the links of each page into its row, and sorts all links by target."""
         report, shards, batch = self._report, self._index.shards, self._batch
         for source in sources(self._index):
             values = {
@@ -164,7 +164,7 @@ class _Rebuild:
                 schema.AT: b"%d" % source.revision,
             }
             batch.add(Put(schema.page_row(source.uri), values, timestamp=self._now))
-            # Later than any guard that is out of this table.
+            # Later than every guard that was written from this index.
             if source.inlinks_at and int(source.inlinks_at) >= self._now:
                 self._now = int(source.inlinks_at) + 1
             lines = source_lines(source, shards)
@@ -172,13 +172,13 @@ class _Rebuild:
             lines.append(page_line(source))
             self._links.add(lines, size)
             report.pages += 1
-            if not report.pages % _TOLD_EVERY:
-                self._tell("pages read", report.pages)
+            if not report.pages % _PROGRESS_EVERY:
+                self._on_progress("pages read", report.pages)
 
     # By target
 
     def _write_links(self) -> None:
-        """Writes the links to each page, and sorts what depends on their number."""
+        """Writes the links to each page, and sorts the rows that depend on their number."""
         batch, now, report = self._batch, self._now, self._report
         target, shard_row, shard = b"", b"", -1
         page: PageLine | None = None
@@ -222,7 +222,7 @@ class _Rebuild:
 
     def _end_uri(self, uri: bytes, page: PageLine | None, count: int) -> None:
         if page is None and not count:
-            return  # it was linked to once
+            return  # it was linked to once, and is not now
         index, number = self._index, b"%d" % count
         values = {schema.INCOUNT: number, index.rows.revision_column: self._cell}
         self._batch.add(Put(schema.page_row(uri), values, timestamp=self._now))
@@ -237,8 +237,8 @@ class _Rebuild:
             lines.append(b"w:%b\t%b\n" % (page.row, number))
         self._rows.add(lines, 6 * len(uri))
         self._report.uris += 1
-        if not self._report.uris % _TOLD_EVERY:
-            self._tell("pages linked to", self._report.uris)
+        if not self._report.uris % _PROGRESS_EVERY:
+            self._on_progress("pages linked to", self._report.uris)
 
     # Ranks, domains and the pages' own rows
 

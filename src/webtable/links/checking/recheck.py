@@ -1,4 +1,4 @@
-"""Looking at findings once more, one by one: what changed meanwhile is none any more."""
+"""Checks findings a second time, one by one; drops those that changed meanwhile."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from webtable.links.index import LinkIndex
 from webtable.links.updating.shards import DOMAIN_CELLS, PAGE_CELLS, ShardCells
 from webtable.store.scan import ALL_VERSIONS
 
-__all__ = ["still_so"]
+__all__ = ["confirmed"]
 
 
-def still_so(index: LinkIndex, findings: Sequence[Finding]) -> list[Finding]:
-    """Returns those findings that the index and the pages, read anew, still show."""
-    look = _Look(index, findings)
-    return [each for each in findings if look.shows(each)]
+def confirmed(index: LinkIndex, findings: Sequence[Finding]) -> list[Finding]:
+    """Reads the index and the pages again; returns the findings that are still true."""
+    recheck = _Recheck(index, findings)
+    return [each for each in findings if recheck.confirms(each)]
 
 
-class _Look:
+class _Recheck:
     def __init__(self, index: LinkIndex, findings: Sequence[Finding]) -> None:
         self._index = index
         uris = {each.name for each in findings if each.kind != "domain"}
@@ -41,11 +41,11 @@ class _Look:
         found = [source_of(row) for row in rows if row is not None]
         return {source.uri: source for source in found if source is not None}
 
-    def shows(self, finding: Finding) -> bool:
-        """Whether a finding still holds."""
+    def confirms(self, finding: Finding) -> bool:
+        """Whether a finding is still true."""
         kind, name = finding.kind, finding.name
         if kind == "link":
-            return self._shows_link(finding)
+            return self._confirms_link(finding)
         if kind == "count":
             row = schema.shard_row(b"p:", name, finding.shard)
             return self._counts_wrong(row, PAGE_CELLS)
@@ -60,15 +60,15 @@ class _Look:
             return found is not None
         return (kind, name) in self._found
 
-    def _shows_link(self, finding: Finding) -> bool:
+    def _confirms_link(self, finding: Finding) -> bool:
         index, source = self._index, self._pages.get(finding.source)
-        told = None if source is None else source_states(source).get(finding.name)
+        expected = None if source is None else source_states(source).get(finding.name)
         if schema.shard_of(finding.source, index.shards) != finding.shard:
-            told = None
+            expected = None
         column = schema.INLINK + finding.source
         row = index.table.get(schema.shard_row(b"p:", finding.name, finding.shard), (column,))
         found = None if row is None else row.value(column)
-        return told != found and not (told is None and found == GONE)
+        return expected != found and not (expected is None and found == GONE)
 
     def _counts_wrong(self, row: bytes, cells: ShardCells) -> bool:
         found = self._index.table.get(row, (cells.number,))

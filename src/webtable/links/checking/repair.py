@@ -1,7 +1,7 @@
-"""Mending the link index where it differs from the pages, beside loaders that go on.
+"""Repairs the link index where it differs from the pages, while loaders may run.
 
-Everything is written as a loader would: the row of a source gets a new revision, its links are
-told under that revision, and counts go out through the exporter. Numbers are counted anew.
+It writes as a loader does: the row of a source gets a new revision, the states at its targets get
+that revision as their guard, and the exporter writes the counts. Numbers are counted again.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from webtable.store.filtering.filters import ColumnPaginationFilter, ColumnRange
 from webtable.store.mutation import Check, Delete, Put
 from webtable.store.scan import ALL_VERSIONS
 
-__all__ = ["Mender", "count_live", "domain_row", "home_row"]
+__all__ = ["Repairer", "count_live", "domain_row", "home_row"]
 
 _PIECE = 2_000
 _ATTEMPTS = 100
 
 
-class Mender:
-    """Mends what `verify` found."""
+class Repairer:
+    """Repairs what `verify` found."""
 
     def __init__(self, index: LinkIndex) -> None:
         self._index = index
@@ -40,8 +40,8 @@ class Mender:
         self._domains = ShardWriter(index.table, DOMAIN_CELLS, rows.clock, rows.new_token)
         self._exporter = Exporter(index)
 
-    def mend(self, findings: Sequence[Finding]) -> None:
-        """Mends some findings, all kinds of them; what is right already stays right."""
+    def repair(self, findings: Sequence[Finding]) -> None:
+        """Repairs findings of any kind; what is correct already stays so."""
         links = [each for each in findings if each.kind == "link"]
         sources = {each.source for each in links}
         sources |= {each.name for each in findings if each.kind == "links"}
@@ -85,7 +85,7 @@ class Mender:
                 batch.add(stray)
 
     def _strays(self, findings: Sequence[Finding]) -> dict[bytes, list[State]]:
-        """Returns what ends URIs in rows of domains where they do not belong."""
+        """Returns the states that remove URIs from domains they do not belong to."""
         strays = [
             each
             for each in findings
@@ -101,7 +101,7 @@ class Mender:
     # Sources
 
     def _refresh(self, uris: Iterable[bytes]) -> dict[bytes, _Refresh]:
-        """Writes the links of pages anew, each under a new revision of its row."""
+        """Writes the links of pages again, each with a new revision of its row."""
         decisions = [_Refresh(self._index, uri) for uri in uris]
         written = self._index.rows.write_many(
             [(schema.page_row(each.uri), each) for each in decisions]
@@ -114,7 +114,7 @@ class Mender:
     # Numbers
 
     def _recount(self, row: bytes, cells: ShardCells) -> None:
-        """Counts what is live in a shard, and notes the number if nobody changed it meanwhile."""
+        """Counts the live states of a shard; writes the number unless the row changed."""
         table, rows = self._index.table, self._index.rows
         for _ in range(_ATTEMPTS):
             found = table.get(row, (cells.number, cells.revision))
@@ -133,17 +133,17 @@ class Mender:
             if table.check_and_mutate(row, check, put):
                 return
         raise CheckFailed(
-            f"row {row!r:.80} of the link index was changed by others {_ATTEMPTS} times",
-            hint="try again when less is loaded",
+            f"row {row!r:.80} of the link index was changed by other workers {_ATTEMPTS} times",
+            hint="try again when fewer pages are being loaded",
         )
 
 
 class _Refresh:
-    """Decides what the row of a page in the index is; see `Decide`.
+    """Decides the content of a page's row in the index; see `Decide`.
 
     Attributes:
-        states: target → the state of the link there, as the page has it.
-        guard: the revision under which it was written.
+        states: target → the expected state of the link there.
+        guard: the revision of the row after the write.
     """
 
     def __init__(self, index: LinkIndex, uri: bytes) -> None:
@@ -153,7 +153,7 @@ class _Refresh:
         self.guard = 0
 
     def __call__(self, state: RowState) -> Change:
-        """Decides what to do. The page is read after the row was, so it is as new at least."""
+        """Decides what to write. The page is read after the row, so it is at least as new."""
         pages = self._index.pages
         key = pages.keys.row_key(schema.url_of(self.uri))
         found = pages.rows.table.get(key, SOURCE_COLUMNS, versions=ALL_VERSIONS)
@@ -165,7 +165,7 @@ class _Refresh:
         self.states = source_states(source)
         at = _number(state.facts.get(schema.AT))
         if at > self._index.rows.clock.now_ms():
-            at = 0  # no page could ever be newer
+            at = 0  # a time in the future: no page could be newer
         put = {
             schema.CUR: encode_cur(source.text.decode()),
             schema.AT: b"%d" % max(at, source.revision),
@@ -174,19 +174,19 @@ class _Refresh:
 
 
 def domain_row(finding: Finding) -> bytes:
-    """Returns the row of a domain that a finding is about."""
+    """Returns the row of the domain in a finding."""
     domain = finding.name if finding.kind == "domain" else finding.domain
     return schema.shard_row(b"d:", domain, finding.shard)
 
 
 def home_row(index: LinkIndex, uri: bytes) -> bytes:
-    """Returns the row of a domain in which a URI belongs."""
+    """Returns the row of the domain that a URI belongs to."""
     shard = schema.shard_of(uri, index.shards)
     return schema.shard_row(b"d:", index.domains.of(uri), shard)
 
 
 def count_live(index: LinkIndex, row: bytes, cells: ShardCells) -> int:
-    """Counts what is live in a shard, however much that is."""
+    """Counts the live states of a shard, in bounded memory."""
     family, last, count = cells.prefix[:-1], b"", 0
     while True:
         rest = ColumnRangeFilter(last or None, False, None, True)

@@ -1,7 +1,7 @@
-"""Looking at some pages of a large store, chosen by chance, and at everything around them.
+"""Verifies a random sample of the pages of a large store, and the cells that depend on them.
 
-Of each page: its own links; every link from it at its target; every link to it, as its source has
-it; and numbers, ranks and domains of all of these. Reads what that takes and no more.
+For each page it compares its own links, every link from it at the target, every link to it at the
+source, and the numbers, ranks and domains of all these pages. It reads nothing else.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from webtable.index.rules import SKEW_MS
 from webtable.links import schema
 from webtable.links.asking.wide_rows import batches
 from webtable.links.cells import GONE, decode_cur
-from webtable.links.checking.compare import Finding, Tell
+from webtable.links.checking.compare import Finding, OnFinding
 from webtable.links.checking.expected import SOURCE_COLUMNS, Source, source_of, source_states
 from webtable.links.index import LinkIndex
 from webtable.pages.checking.verify import chosen_rows
@@ -26,11 +26,11 @@ __all__ = ["check_numbers", "check_pages", "check_sample"]
 
 _PAGES = 20
 _PIECE = 500
-_MOST_SOURCES = 5_000  # of one page that are looked at
+_MOST_SOURCES = 5_000  # of one page that are verified
 
 
 def check_pages(index: LinkIndex, some: Sequence[Source]) -> Iterator[Finding]:
-    """Yields which pages have other links than their rows in the index say."""
+    """Yields the pages whose links differ from their rows in the index."""
     now = index.rows.clock.now_ms()
     rows = [schema.page_row(source.uri) for source in some]
     found = index.table.get_many(rows, (schema.CUR, schema.AT))
@@ -42,38 +42,40 @@ def check_pages(index: LinkIndex, some: Sequence[Source]) -> Iterator[Finding]:
         except (CorruptData, UnicodeDecodeError):
             is_same = False
         if not at:
-            yield Finding("links", source.uri, "it is stored, and the index does not know it")
+            yield Finding("links", source.uri, "the page is stored, but the index does not have it")
         elif not at.isdigit() or int(at) > max(now + SKEW_MS, source.revision):
-            yield Finding("links", source.uri, f"its links are from a time to come: {at!r:.40}")
+            yield Finding(
+                "links", source.uri, f"the time of its links is in the future: {at!r:.40}"
+            )
         elif not is_same:
-            yield Finding("links", source.uri, "the index has other links of it")
+            yield Finding("links", source.uri, "its links in the index differ")
 
 
-def check_sample(index: LinkIndex, count: int, tell: Tell) -> int:
-    """Looks at some pages and what is around them; returns how many there were."""
+def check_sample(index: LinkIndex, count: int, on_finding: OnFinding) -> int:
+    """Verifies a sample of pages; returns how many pages it has."""
     pages = 0
     for rows in batches(chosen_rows(index.pages, count), _PAGES):
         found = index.pages.rows.table.get_many(rows, SOURCE_COLUMNS, versions=ALL_VERSIONS)
         some = [each for row in found if row is not None and (each := source_of(row)) is not None]
         pages += len(some)
         for finding in check_pages(index, some):
-            tell(finding)
+            on_finding(finding)
         uris = dict.fromkeys(source.uri for source in some)
         for source in some:
             states = source_states(source)
-            _check_targets(index, source, states, tell)
-            _check_sources(index, source.uri, tell)
+            _check_targets(index, source, states, on_finding)
+            _check_sources(index, source.uri, on_finding)
             uris.update(dict.fromkeys(states))
         stored = {source.uri: source for source in some}
         for piece in batches(uris, _PIECE):
-            check_numbers(index, piece, stored, tell)
+            check_numbers(index, piece, stored, on_finding)
     return pages
 
 
 def _check_targets(
-    index: LinkIndex, source: Source, states: dict[bytes, bytes], tell: Tell
+    index: LinkIndex, source: Source, states: dict[bytes, bytes], on_finding: OnFinding
 ) -> None:
-    """Looks at the targets of a page: each has the state of the link to it."""
+    """Verifies that each target of a page has the state of the link."""
     shard = schema.shard_of(source.uri, index.shards)
     column = schema.INLINK + source.uri
     for targets in batches(states, _PIECE):
@@ -81,12 +83,12 @@ def _check_targets(
         for target, row in zip(targets, index.table.get_many(rows, (column,)), strict=True):
             if states[target] != (None if row is None else row.value(column)):
                 shown = source.uri.decode("utf-8", "replace")
-                what = f"the link from {shown} is not as the page has it"
-                tell(Finding("link", target, what, source.uri, shard))
+                what = f"the link from {shown} differs from the page"
+                on_finding(Finding("link", target, what, source.uri, shard))
 
 
-def _check_sources(index: LinkIndex, uri: bytes, tell: Tell) -> None:
-    """Looks at the links to a page: each is one that its source has."""
+def _check_sources(index: LinkIndex, uri: bytes, on_finding: OnFinding) -> None:
+    """Verifies that the source of each link to a page has this link."""
     for shard in range(index.shards):
         live = seen = 0
         for some in batches(_links_to(index, uri, shard), _PIECE):
@@ -94,16 +96,16 @@ def _check_sources(index: LinkIndex, uri: bytes, tell: Tell) -> None:
             live += sum(1 for _, state in some if state != GONE)
             for source, state in some:
                 if seen > _MOST_SOURCES:
-                    return  # the rest is for a look at everything
+                    return  # only a verification of all pages reads the rest
                 if state != GONE and _state_in_page(index, source, uri) != state:
                     shown = source.decode("utf-8", "replace")
-                    what = f"the link from {shown} is not as the page has it"
-                    tell(Finding("link", uri, what, source, shard))
+                    what = f"the link from {shown} differs from the page"
+                    on_finding(Finding("link", uri, what, source, shard))
         row = index.table.get(schema.shard_row(b"p:", uri, shard), (schema.COUNT,))
         count = b"" if row is None else row.value(schema.COUNT) or b""
         if (count or b"0") != b"%d" % live:
-            what = f"{count.decode() or 'no number'} of links, not {live}"
-            tell(Finding("count", uri, what, shard=shard))
+            what = f"the number of links is {count.decode() or 'missing'}, not {live}"
+            on_finding(Finding("count", uri, what, shard=shard))
 
 
 def _links_to(index: LinkIndex, uri: bytes, shard: int) -> Iterator[tuple[bytes, bytes]]:
@@ -130,9 +132,9 @@ def _state_in_page(index: LinkIndex, source: bytes, target: bytes) -> bytes | No
 
 
 def check_numbers(
-    index: LinkIndex, uris: Sequence[bytes], stored: dict[bytes, Source], tell: Tell
+    index: LinkIndex, uris: Sequence[bytes], stored: dict[bytes, Source], on_finding: OnFinding
 ) -> None:
-    """Looks at numbers, ranks and domains of pages, by what their shards say."""
+    """Verifies numbers, ranks and domains of pages against the counts of their shards."""
     shards = index.shards
     gets = [
         Get(schema.shard_row(b"p:", uri, shard), (schema.COUNT,))
@@ -153,18 +155,21 @@ def check_numbers(
         is_here = schema.AT in state.facts or total > 0
         number = b"%d" % total if is_here else b""
         if state.facts.get(schema.INCOUNT, b"") != number:
-            is_now = state.facts.get(schema.INCOUNT, b"").decode() or "no number"
-            what = f"{is_now} of links to it, not {number.decode() or 'none'}"
-            tell(Finding("incount", uri, what))
+            is_now = state.facts.get(schema.INCOUNT, b"").decode() or "missing"
+            what = f"the number of links to it is {is_now}, not {number.decode() or 'none'}"
+            on_finding(Finding("incount", uri, what))
         for each in entries:
             if not each.is_there:
-                tell(Finding("rank", uri, f"{each.name} lacks it"))
+                on_finding(Finding("rank", uri, f"{each.name} does not have it"))
         if is_here != (member is not None and member.value(schema.MEMBER + uri) == b"+"):
-            what = "its domain lacks it" if is_here else "its domain should not have it"
+            what = "its domain does not have it" if is_here else "its domain should not have it"
             domain = index.domains.of(uri)
-            tell(Finding("member", uri, what, shard=schema.shard_of(uri, shards), domain=domain))
+            on_finding(
+                Finding("member", uri, what, shard=schema.shard_of(uri, shards), domain=domain)
+            )
         page = stored.get(uri)
         if page is not None and (page.inlinks != number or page.counted != number):
-            told = page.inlinks if page.inlinks != number else page.counted
-            what = f"its own row has {told.decode() or 'no number'} of links to it, not {total}"
-            tell(Finding("inlinks", uri, what))
+            wrong = page.inlinks if page.inlinks != number else page.counted
+            is_now = wrong.decode() or "missing"
+            what = f"the number of links in its own row is {is_now}, not {total}"
+            on_finding(Finding("inlinks", uri, what))

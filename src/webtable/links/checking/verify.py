@@ -1,8 +1,8 @@
-"""Whether the link index is what a rebuild from the stored pages would give, and mending it.
+"""Verifies that the link index equals a rebuild from the stored pages, and repairs it.
 
-Both sides are streams in the order of the keys, so that any number of pages takes the same memory.
-What is under way is not a difference: work that is left (intents, journals, marks), and whatever
-was changed while this went on.
+Both sides are streams in the order of the keys, so that any number of pages needs the same memory.
+Work in progress is not a difference: unfinished work (intents, journals, marks), and pages that
+change during the verification.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from webtable.links.checking.compare import Finding, compare_domains, compare_li
 from webtable.links.checking.expected import page_line, sized_batches, source_lines, sources
 from webtable.links.checking.external_sort import RUN_BYTES, Sorter, scratch
 from webtable.links.checking.rebuild import rebuild
-from webtable.links.checking.recheck import still_so
-from webtable.links.checking.repair import Mender
+from webtable.links.checking.recheck import confirmed
+from webtable.links.checking.repair import Repairer
 from webtable.links.checking.sampling import check_pages, check_sample
 from webtable.links.index import LinkIndex
 from webtable.logs import get_logger
@@ -31,13 +31,13 @@ __all__ = ["LinkDifference", "LinkReport", "missing_index", "verify_links"]
 
 _MOST_KEPT = 1_000
 _CHUNK = 500
-_FINDINGS = 50  # looked at together: of each, the links of a page or two are in memory
+_FINDINGS = 50  # rechecked together: each needs the links of one or two pages in memory
 
 _log = get_logger("webtable.links")
 
 
 class LinkDifference(msgspec.Struct, frozen=True):
-    """Something in the link index that is not as the pages have it."""
+    """A difference between the link index and the stored pages."""
 
     kind: str
     name: str
@@ -73,25 +73,25 @@ class LinkReport(msgspec.Struct):
 
     @property
     def is_clean(self) -> bool:
-        """Whether every answer is right now, once the work that is left is done."""
+        """Whether every query returns correct results, after the unfinished work is done."""
         if self.left is not None:
             return self.left.is_clean
         return not self.differences and (self.ranks is None or self.ranks.is_clean)
 
     @property
     def ranks_missing(self) -> list[Missing]:
-        """Ranks that should be there, the first of them."""
+        """The first of the missing ranks."""
         return [] if self.ranks is None else self.ranks.missing
 
     @property
     def ranks_lacking(self) -> int:
-        """How many ranks should be there and are not."""
+        """How many ranks are missing."""
         return 0 if self.ranks is None else self.ranks.lacking
 
 
 def missing_index() -> LinkReport:
-    """Returns what there is to say of a store without a link index."""
-    what = "there is none: run `webtable links rebuild`, or verify with --repair"
+    """Returns the report about a store without a link index."""
+    what = "the store has no link index: run `webtable links rebuild`, or verify with --repair"
     return LinkReport(differences=1, examples=[LinkDifference("index", schema.INDEX_TABLE, what)])
 
 
@@ -106,19 +106,20 @@ def verify_links(
     """Compares the link index with the stored pages.
 
     Args:
-        sample: look only at so many pages, chosen by chance, and at everything around them.
-        repair: mend what differs.
-        directory: where sorted runs are kept meanwhile.
+        sample: verify only this number of pages, chosen at random, and the cells that depend on
+            them.
+        repair: repair the differences.
+        directory: the folder for sorted runs.
         run_bytes: memory for sorting.
     """
     store = index.store.location
     _log.info("store '%s': %s the link index", store, "repairing" if repair else "verifying")
-    look = partial(_look, index, sample, directory, run_bytes)
+    verify_once = partial(_verify_once, index, sample, directory, run_bytes)
     try:
-        report = look(repair)
+        report = verify_once(repair)
     except (CorruptData, InvalidUrl, ValueError) as error:
         if isinstance(error, CorruptData) and error.__cause__ is not None:
-            raise  # not a cell that was put by hand: the files are damaged
+            raise  # not a cell that another program wrote: the files are damaged
         report = _undecodable(error, repair=repair)
         if repair:
             rebuild(index, directory=directory, run_bytes=run_bytes)
@@ -134,19 +135,19 @@ def verify_links(
 
 
 def _undecodable(error: Exception, *, repair: bool) -> LinkReport:
-    """Returns what there is to say of an index with keys or cells that nothing of ours wrote."""
+    """Returns the report about an index with keys or cells that this library did not write."""
     why = error.message if isinstance(error, WebTableError) else str(error)
-    what = f"it has something that does not decode, and must be rebuilt: {why}"
+    what = f"a key or cell of the index does not decode, so the index must be rebuilt: {why}"
     example = LinkDifference("index", schema.INDEX_TABLE, what, repair)
     return LinkReport(differences=int(not repair), repaired=int(repair), examples=[example])
 
 
-def _look(
+def _verify_once(
     index: LinkIndex, sample: int | None, directory: str | None, run_bytes: int, repair: bool
 ) -> LinkReport:
     report = LinkReport(is_sample=sample is not None)
     if not index.is_ready:
-        what = "it is not whole: a rebuild was interrupted, or never made"
+        what = "the index does not have all pages: a rebuild was interrupted, or never run"
         report.examples.append(LinkDifference("index", schema.INDEX_TABLE, what, repair))
         if not repair:
             report.differences = 1
@@ -157,7 +158,7 @@ def _look(
         return report
     findings = _Findings(index, report, repair=repair)
     if sample is not None:
-        report.pages = check_sample(index, sample, findings.tell)
+        report.pages = check_sample(index, sample, findings.add)
         findings.flush()
         return report
     with scratch(directory) as folder:
@@ -166,13 +167,13 @@ def _look(
         for some in sized_batches(sources(index)):
             report.pages += len(some)
             for finding in check_pages(index, some):
-                findings.tell(finding)
+                findings.add(finding)
             for source in some:
                 lines = [*source_lines(source, index.shards), page_line(source)]
                 links.add(lines, len(source.text) + len(source.uri) * len(lines))
-        report.links = compare_links(index, links.lines(), members, findings.tell)
+        report.links = compare_links(index, links.lines(), members, findings.add)
         findings.flush()
-        report.uris = compare_domains(index, members, findings.tell)
+        report.uris = compare_domains(index, members, findings.add)
         findings.flush()
     report.ranks = verify(index.rows, repair=repair)
     return report
@@ -184,36 +185,36 @@ class _Findings:
     def __init__(self, index: LinkIndex, report: LinkReport, *, repair: bool) -> None:
         self._index = index
         self._report = report
-        self._mender = Mender(index) if repair else None
+        self._repairer = Repairer(index) if repair else None
         report.work = sum(1 for _ in index.work.scan())
         self._waiting: list[Finding] = []
 
-    def tell(self, finding: Finding) -> None:
-        """Takes a finding."""
+    def add(self, finding: Finding) -> None:
+        """Adds a finding."""
         self._waiting.append(finding)
         if len(self._waiting) >= _FINDINGS:
             self.flush()
 
     def flush(self) -> None:
-        """Looks at what was found so far once more."""
+        """Checks the collected findings a second time."""
         waiting, self._waiting = self._waiting, []
         if not waiting:
             return
         report = self._report
-        # Findings that are gone were being changed. Others are, if somebody is at it, or what they
-        # are about is not the same before and after this look.
+        # A finding that is gone now came from a change in progress. So does a finding whose pages
+        # have unfinished work, or whose rows change during this check.
         places = {place for each in waiting for place in _places(each)}
         before = self._revisions(places)
-        seen = still_so(self._index, waiting)
+        seen = confirmed(self._index, waiting)
         moving = self._read_work()
         after = self._revisions(places)
         moving |= {place for place in places if before[place] != after[place]}
         settled = [each for each in seen if moving.isdisjoint(_places(each))]
         report.under_way += len(waiting) - len(settled)
-        if self._mender is None:
+        if self._repairer is None:
             report.differences += len(settled)
         elif settled:
-            self._mender.mend(settled)
+            self._repairer.repair(settled)
             _log.info(
                 "store '%s': repaired %d differences of the link index, first: %s of %.200r",
                 *(self._index.store.location, len(settled), settled[0].kind, settled[0].name),
@@ -225,30 +226,30 @@ class _Findings:
             report.examples.append(LinkDifference(each.kind, name, each.what, is_repaired))
 
     def _revisions(self, places: set[bytes]) -> dict[bytes, list[int]]:
-        """Reads when URIs were changed, in the index and among the pages, and numbers of shards."""
+        """Reads the revisions of URIs in the index and the pages, and of shards."""
         index, pages = self._index, self._index.pages
         uris = [place for place in places if b"\0" not in place]
         shards = [place for place in places if b"\0" in place]
         keys = [pages.keys.row_key(schema.url_of(uri)) for uri in uris]
         numbers = (schema.COUNT, schema.PAGE_COUNT)
-        asked: list[tuple[Table, list[bytes], list[bytes], tuple[bytes, ...]]] = [
+        reads: list[tuple[Table, list[bytes], list[bytes], tuple[bytes, ...]]] = [
             (index.table, uris, [b"p:" + uri for uri in uris], (index.rows.revision_column,)),
             (pages.rows.table, uris, keys, (pages.rows.revision_column,)),
             (index.table, shards, shards, numbers),
         ]
         found: dict[bytes, list[int]] = {place: [] for place in places}
-        for table, names, rows, columns in asked:
+        for table, names, rows, columns in reads:
             for name, row in zip(names, table.get_many(rows, columns), strict=True):
-                # What is read here is stamped with its revision.
+                # The timestamp of these cells is the revision.
                 found[name].append(0 if row is None else row.raw_cells[0][1])
         return found
 
     def _read_work(self) -> set[bytes]:
-        """Returns the URIs that somebody is at, and the shards of their domains."""
+        """Returns the URIs with unfinished work, and the shards of their domains."""
         index, sources, uris = self._index, list[bytes](), set[bytes]()
         for row in index.work.scan(prefix=b"i:"):
             sources.append(row.key.split(b":", 2)[2])
-        # Journals first: one that is cleared by now has left its marks.
+        # Journals before marks: a journal is cleared only after its marks are written.
         for some in batches(sources, _CHUNK):
             rows = [schema.page_row(uri) for uri in some]
             for found in index.table.get_many(rows, (schema.JOURNAL,)):
@@ -265,12 +266,12 @@ class _Findings:
 
 
 def _places(finding: Finding) -> tuple[bytes, ...]:
-    """Returns where a finding may come from: URIs, and rows of shards."""
+    """Returns the URIs and rows of shards that a finding depends on."""
     if finding.kind == "domain":
         return (schema.shard_row(b"d:", finding.name, finding.shard),)
     if finding.kind == "count":
         return (finding.name, schema.shard_row(b"p:", finding.name, finding.shard))
     if finding.kind in ("incount", "inlinks", "member"):
-        # In an embedded store a number that is again what it was moves no revision.
+        # In an embedded store a number that returns to its old value gets no new revision.
         return (finding.name, schema.shard_row(b"p:", finding.name, 0))
     return (finding.name, finding.source) if finding.source else (finding.name,)

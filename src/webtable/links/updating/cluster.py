@@ -1,10 +1,10 @@
 """The link index on a cluster, step by step: intents, journals, states, marks.
 
-Each step is atomic in one row and may be repeated; a record of work goes only when what follows
-from it is durable. `docs/explain/links.md` tells why each is needed, `rules.py` has the rules.
+Each step is atomic in one row and may be repeated; a record of work is deleted only when its
+results are durable. `docs/explain/links.md` explains each step, `rules.py` has the rules.
 
 0. an intent, before the row of a page is written;
-1. the page's newest links into its row of the index, with the journal of who is to be told;
+1. the page's newest links into its row of the index, with a journal of the targets to update;
 2. the state of each link into its target's shard row;
 3. marks for the targets, then the journal is cleared, then the intent.
 """
@@ -22,7 +22,7 @@ from webtable.index.rules import Clock
 from webtable.links import rules, schema
 from webtable.links.cells import encode_uris
 from webtable.links.index import LinkIndex
-from webtable.links.updating.journal import TakeIn, View, read_rows
+from webtable.links.updating.journal import PageRowDecision, View, read_rows
 from webtable.links.updating.link_changes import Newest
 from webtable.links.updating.shards import PAGE_CELLS, ShardWriter, State
 from webtable.pages.columns import DIGEST, LINKS, LINKS_OF, REVISION, STATUS
@@ -36,7 +36,7 @@ __all__ = ["Intent", "Intents", "Own", "Updater"]
 T = TypeVar("T")
 
 Own: TypeAlias = Mapping[bytes, Collection[bytes]]
-"""page → targets that have to learn of it, whether its newest capture links to them or not."""
+"""page → targets that need a state of this page, whether its newest capture links there or not."""
 
 _ROWS = 500
 _MARKED = 1_000
@@ -44,11 +44,11 @@ _PAGE_COLUMNS = (REVISION, DIGEST, STATUS, LINKS, LINKS_OF)
 
 
 class Intent(NamedTuple):
-    """A page row that is about to be written, or was.
+    """The note that a page row is about to be written, or was written.
 
     Attributes:
-        column, put_ms: where the intent stands, and its timestamp.
-        named: the captures that it is of.
+        column, put_ms: the column of the intent in its row, and its timestamp.
+        named: time and digest of the captures to be stored.
     """
 
     uri: bytes
@@ -74,7 +74,7 @@ class Intents:
         """Makes sure that rows may still be written under these intents.
 
         Raises:
-            Timeout: it took too long.
+            Timeout: the batch took too long.
         """
         if not self.may_write:
             error = Timeout(
@@ -86,7 +86,7 @@ class Intents:
 
 
 class Updater:
-    """Keeps the link index while pages are stored, on a cluster, beside any number of others."""
+    """Updates the link index of a cluster while pages are stored; any number may run at a time."""
 
     def __init__(self, index: LinkIndex) -> None:
         self._index = index
@@ -96,7 +96,7 @@ class Updater:
     # Step 0
 
     def begin(self, captures: Sequence[NewCapture]) -> Intents:
-        """Puts an intent for each page of these captures."""
+        """Writes an intent for each page of these captures."""
         named: dict[str, list[str]] = {}
         for capture in captures:
             note = capture.note
@@ -106,7 +106,7 @@ class Updater:
         )
 
     def _put_intents(self, named: Mapping[bytes, bytes]) -> Intents:
-        # Their time begins before the intents are there, whatever stands still in between.
+        # The age counts from before the write, so that a pause in between is part of it.
         begun_ms = self._clock.elapsed_ms()
         now = self._clock.now_ms()
         intents = [
@@ -129,7 +129,7 @@ class Updater:
             own: of each page the targets of links that were not stored before.
 
         Raises:
-            RetryableError: the store failed; whoever finds the intents later goes on.
+            RetryableError: the store failed; an exporter that finds the intents later continues.
         """
         for some in _chunks(begun.intents, _ROWS):
             if begun.may_write:
@@ -138,9 +138,10 @@ class Updater:
                 self.take_over(some, own)
 
     def take_over(self, intents: Sequence[Intent], own: Own) -> None:
-        """As `finish`, where intents may be old: under new ones, since others may end these.
+        """Does the same as `finish` for intents that may be old; works under new intents.
 
-        Otherwise a journal could be left that nobody comes back to.
+        Another exporter may delete the old intents meanwhile. Without new ones a journal could be
+        left that no worker finds again.
         """
         named: dict[bytes, bytes] = {}
         for intent in intents:
@@ -153,8 +154,8 @@ class Updater:
     def _bring_up(self, begun: Intents, some: Sequence[Intent], own: Own) -> None:
         uris = [intent.uri for intent in some]
         while uris:
-            views = self._take_in(begun, uris, own)
-            self._mark(self._tell(views))
+            views = self._write_page_rows(begun, uris, own)
+            self._mark(self._write_states(views))
             self._clear(views)
             own = {view.uri: view.later for view in views if view.later is not None}
             uris = list(own)
@@ -167,11 +168,13 @@ class Updater:
         ]
         _send(self._index.work, deletes)
 
-    def _take_in(self, begun: Intents, uris: Sequence[bytes], own: Own) -> list[View]:
+    def _write_page_rows(self, begun: Intents, uris: Sequence[bytes], own: Own) -> list[View]:
         newest = self._newest(uris)
         table, rows = self._index.table, self._index.rows
         decisions = {
-            schema.page_row(uri): TakeIn(uri, newest[uri], own.get(uri, ()), check=begun.check)
+            schema.page_row(uri): PageRowDecision(
+                uri, newest[uri], own.get(uri, ()), check=begun.check
+            )
             for uri in uris
             if newest[uri] is not None
         }
@@ -181,7 +184,7 @@ class Updater:
         return [each.view(number) for each, number in zip(decisions.values(), written, strict=True)]
 
     def _newest(self, uris: Sequence[bytes]) -> dict[bytes, Newest | None]:
-        """Reads the newest links of pages; None where there is no such page."""
+        """Reads the newest links of pages; None if the page is not stored."""
         pages = self._index.pages
         keys = [pages.keys.row_key(schema.url_of(uri)) for uri in uris]
         newest: dict[bytes, Newest | None] = {}
@@ -193,10 +196,10 @@ class Updater:
             newest[uri] = Newest(decode_revision(values[REVISION]).number, newest_links(values))
         return newest
 
-    def _tell(self, views: Iterable[View]) -> set[bytes]:
-        """Writes states to targets; returns those whose counts are to be exported."""
+    def _write_states(self, views: Iterable[View]) -> set[bytes]:
+        """Writes states to targets; returns the pages whose counts must be exported."""
         marked: set[bytes] = set()
-        for some in _chunks(_told(views, self._index.shards), _ROWS):
+        for some in _chunks(_target_states(views, self._index.shards), _ROWS):
             states: dict[bytes, list[State]] = {}
             targets: dict[bytes, bytes] = {}
             for row, target, state in some:
@@ -216,7 +219,7 @@ class Updater:
         _send(self._index.work, puts)
 
     def _clear(self, views: Iterable[View]) -> None:
-        # Stamped as the journal is, an empty value hides just this one, not a later one.
+        # An empty value with the timestamp of the journal hides this journal, but no later one.
         puts = [
             Put(schema.page_row(view.uri), {schema.JOURNAL: b""}, timestamp=view.journal_at)
             for view in views
@@ -225,8 +228,8 @@ class Updater:
         _send(self._index.table, puts)
 
 
-def _told(views: Iterable[View], shards: int) -> Iterator[tuple[bytes, bytes, State]]:
-    """Yields shard row, target and state for everybody who is to be told."""
+def _target_states(views: Iterable[View], shards: int) -> Iterator[tuple[bytes, bytes, State]]:
+    """Yields shard row, target and state for each target that must be updated."""
     for view in views:
         shard = schema.shard_of(view.uri, shards)
         for target in sorted(view.targets):

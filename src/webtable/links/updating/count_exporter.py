@@ -1,9 +1,9 @@
-"""Counts on their way out: from the shards of a page to its rank, its domain and its own row.
+"""Exports counts on a cluster: from the shards of a page to its rank, its domain and its own row.
 
-An exporter takes the marks that others left, and on a cluster the intents of workers that died. For
-each marked page it reads the revision first and sums the shards after that, and it always moves the
-revision, so that a sum from before a change is never written over one from after it. What it
-writes elsewhere carries that revision as a guard.
+An exporter processes the marks of all workers and finishes the intents of workers that died. For
+each marked page it reads the revision first and sums the shards afterwards, and it always writes a
+new revision, so that a sum from before a change never replaces a sum from after it. Everything it
+writes to other rows has that revision as its guard.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ __all__ = ["Drained", "Exporter"]
 
 _MARKS = 50
 _PAGES = 250
-_TAKEN = 50
+_INTENTS_AT_ONCE = 50
 
 _log = get_logger("webtable.links")
 
@@ -51,7 +51,7 @@ class Drained(Value, msgspec.Struct):
     pages: int = 0
 
     def log(self, location: str) -> None:
-        """Logs it, where there was something to do."""
+        """Logs the numbers, unless there was no work."""
         if self.marks or self.intents:
             _log.info(
                 "store '%s': drained link work; counts written of %d pages, marks removed: %d,"
@@ -61,7 +61,7 @@ class Drained(Value, msgspec.Struct):
 
 
 class _Exported(msgspec.Struct):
-    """A page whose links were counted: how many there are, and under which revision."""
+    """A page whose links were counted: their number, and the revision of that write."""
 
     uri: bytes
     count: int = 0
@@ -70,7 +70,7 @@ class _Exported(msgspec.Struct):
 
 
 class Exporter:
-    """Takes what is under way on a cluster to its end, beside any number of others."""
+    """Finishes the work in progress on a cluster; any number of exporters may run at a time."""
 
     def __init__(self, index: LinkIndex) -> None:
         self._index = index
@@ -79,12 +79,12 @@ class Exporter:
         self._domains = ShardWriter(index.table, DOMAIN_CELLS, self._clock, index.rows.new_token)
 
     def drain(self) -> Drained:
-        """Works until no marks are left, and no intents that somebody must finish.
+        """Works until no marks are left, and no abandoned intents.
 
-        Younger intents belong to workers under way; what they leave is somebody's next turn.
+        Younger intents belong to workers that are running; a later call finishes what they leave.
         """
         done = Drained()
-        done.intents = self._take_intents()
+        done.intents = self._finish_abandoned()
         while marks := list(self._index.work.scan(prefix=b"m:", limit=_MARKS)):
             targets = {uri for mark in marks for uri in decode_uris(mark.value(schema.TARGETS))}
             self.export(sorted(targets))
@@ -102,8 +102,8 @@ class Exporter:
 
     # Intents
 
-    def _take_intents(self) -> int:
-        """Finishes what workers began who have been gone for long."""
+    def _finish_abandoned(self) -> int:
+        """Finishes the intents of workers that died; returns their number."""
         now = self._clock.now_ms()
         found = [
             intent
@@ -111,8 +111,8 @@ class Exporter:
             for intent in self._abandoned(row, now)
         ]
         pages = self._index.pages
-        for at in range(0, len(found), _TAKEN):
-            some = found[at : at + _TAKEN]
+        for at in range(0, len(found), _INTENTS_AT_ONCE):
+            some = found[at : at + _INTENTS_AT_ONCE]
             uris = list(dict.fromkeys(intent.uri for intent in some))
             keys = [pages.keys.row_key(schema.url_of(uri)) for uri in uris]
             Writer(pages.rows).finish(pages.rows.read_states(keys), clears=True)
@@ -127,7 +127,7 @@ class Exporter:
                 yield Intent(uri, column, timestamp, value)
 
     def _targets(self, row_key: bytes) -> set[bytes]:
-        """Returns where a page links to, or once did, as far as that is stored."""
+        """Returns the targets of all stored versions of a page's links."""
         table = self._index.pages.rows.table
         times = {whose: time for time, whose in read_history(table, row_key).links.by_time.items()}
         targets: set[bytes] = set()
@@ -141,12 +141,12 @@ class Exporter:
     # Counts
 
     def export(self, uris: Sequence[bytes]) -> None:
-        """Counts the links to pages anew, and tells everybody who shows the number."""
+        """Counts the links to pages again; writes the numbers to ranks, domains and page rows."""
         remaining = iter(uris)
         while some := list(islice(remaining, _PAGES)):
             exported = self._count(some)
-            self._tell_domains(exported)
-            self._tell_pages(exported)
+            self._update_domains(exported)
+            self._update_pages(exported)
 
     def _count(self, uris: Sequence[bytes]) -> list[_Exported]:
         sums = _Sums(self._index, uris)
@@ -159,7 +159,7 @@ class Exporter:
             each.exported.revision = revision
         return [each.exported for each in decisions]
 
-    def _tell_domains(self, exported: Iterable[_Exported]) -> None:
+    def _update_domains(self, exported: Iterable[_Exported]) -> None:
         states: dict[bytes, list[State]] = {}
         for each in exported:
             shard = schema.shard_of(each.uri, self._index.shards)
@@ -168,11 +168,11 @@ class Exporter:
             states.setdefault(row, []).append(State(each.uri, value, each.revision))
         self._domains.write(states)
 
-    def _tell_pages(self, exported: Iterable[_Exported]) -> None:
+    def _update_pages(self, exported: Iterable[_Exported]) -> None:
         pages = self._index.pages
         pages.rows.write_many(
             [
-                (pages.keys.row_key(schema.url_of(each.uri)), _TellPage(each))
+                (pages.keys.row_key(schema.url_of(each.uri)), _PageRowUpdate(each))
                 for each in exported
                 if each.is_crawled
             ]
@@ -180,7 +180,7 @@ class Exporter:
 
 
 class _Sums:
-    """The sums of the shards of pages, each read after somebody asked for it."""
+    """The sums of the shards of pages, each read only after it is requested."""
 
     def __init__(self, index: LinkIndex, uris: Sequence[bytes]) -> None:
         self._index = index
@@ -191,10 +191,10 @@ class _Sums:
             self._fetch(uris)
 
     def take(self, uri: bytes) -> int:
-        """Returns the sum of a page, as it is now or was after the first of its chunk was asked.
+        """Returns the sum of a page, read now or at the first call for its chunk.
 
-        The first one of a chunk is asked for when the states of all of it were read; whoever has
-        to try again asks anew.
+        The first call for a chunk comes when the states of all its pages have been read. A page
+        whose write is tried again calls again, and its sum is read again.
         """
         if self._is_first and rules.sums_late():
             self._fetch(self._wanted)
@@ -214,14 +214,14 @@ class _Sums:
 
 
 class _Recount:
-    """Decides what the row of a page says of its links; see `Decide`. It always moves it."""
+    """Decides the number of links in the row of a page; see `Decide`. It always writes the row."""
 
     def __init__(self, uri: bytes, sums: _Sums) -> None:
         self._sums = sums
         self.exported = _Exported(uri)
 
     def __call__(self, state: RowState) -> Change:
-        """Decides what to do."""
+        """Decides what to write."""
         exported = self.exported
         exported.count = self._sums.take(exported.uri)
         exported.is_crawled = schema.AT in state.facts
@@ -231,14 +231,14 @@ class _Recount:
         return Change(put={schema.INCOUNT: value})
 
 
-class _TellPage:
-    """Decides what a page's own row says of the links to it; see `Decide`."""
+class _PageRowUpdate:
+    """Decides the number of links in the page's own row; see `Decide`."""
 
     def __init__(self, exported: _Exported) -> None:
         self._exported = exported
 
     def __call__(self, state: RowState) -> Change | None:
-        """Decides what to do."""
+        """Decides what to write."""
         count, guard = self._exported.count, self._exported.revision
         put = inlink_columns(state.facts, count, guard, is_alone=False)
         return None if put is None else Change(put=put)

@@ -1,4 +1,4 @@
-"""The rules of exporting counts: what the number of links to a page changes, and where.
+"""The rules of exporting counts: which cells depend on the number of links to a page.
 
 Pure functions. `embedded_counts.Counts` calls them for a whole batch before one commit,
 `count_exporter.Exporter` for one row of a cluster at a time. The cells are described in
@@ -30,24 +30,24 @@ def member_state(links: int, *, is_crawled: bool) -> bytes:
 
 
 def incount(links: int, *, is_crawled: bool) -> bytes | None:
-    """Returns the value of `page:incount`; None: the row has no such cell, and no rank."""
+    """Returns the value of `page:incount`; None if the row has neither this cell nor a rank."""
     return b"%d" % links if is_here(links, is_crawled=is_crawled) else None
 
 
 def inlink_columns(
     stored: Mapping[bytes, bytes], links: int, guard: int, *, is_alone: bool
 ) -> dict[bytes, bytes] | None:
-    """Returns the columns to put into the page's own row; None: nothing is to be written.
+    """Returns the columns to put into the page's own row; None if nothing must be written.
 
-    A row that holds no page gets nothing, and neither does one whose number has a newer guard.
+    Nothing is written to a row without a page, or to a row whose number has a newer guard.
 
     Args:
-        stored: `URL`, `INLINKS` and `INLINKS_AT` of the row, as far as it has them.
+        stored: `URL`, `INLINKS` and `INLINKS_AT` of the row; missing columns are left out.
         links: how many pages link here.
         guard: the revision of `p:<uri>` under which the links were counted.
         is_alone: whether no other process exports counts. Then a number that is stored already is
-            not written again. Beside other exporters it is, because its guard has to move: one
-            that has counted before this one, and writes later, must find a newer guard.
+            not written again. With other exporters it is, because its guard must grow: an
+            exporter that counted earlier and writes later must find a newer guard.
     """
     if URL not in stored or not rules.is_newer(guard, int(stored.get(INLINKS_AT) or 0)):
         return None

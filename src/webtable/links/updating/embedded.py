@@ -1,6 +1,6 @@
 """The link index in an embedded store: a batch of pages and their links in one commit.
 
-The steps are those of a cluster, see `cluster.py`; what is one atomic commit needs neither intents
+The steps are those of a cluster, see `cluster.py`; one atomic commit needs neither intents
 nor journals. Marks are needed: counts are exported when many have changed, see
 `embedded_counts.py`.
 """
@@ -28,12 +28,12 @@ _COLUMNS = (schema.AT, schema.CUR, schema.JOURNAL)
 
 
 class _PageUpdate(NamedTuple):
-    """What is written for one page.
+    """The writes for one page.
 
     Attributes:
         changes: what its links change.
-        targets: every page whose state is to be written; the page itself, where it is new.
-        is_first: whether the page is new, and no other links than its newest are to be written.
+        targets: every page whose state must be written, and the page itself if it is new.
+        is_first: whether the page is new and only its newest links must be written.
     """
 
     uri: bytes
@@ -43,7 +43,7 @@ class _PageUpdate(NamedTuple):
 
 
 class Committer:
-    """Keeps the link index of an embedded store. One process writes to such a store, this one."""
+    """Updates the link index of an embedded store. Only this process writes to the store."""
 
     def __init__(self, index: LinkIndex) -> None:
         self._index = index
@@ -51,7 +51,7 @@ class Committer:
         self._rows = ColumnWriter(index.rows, (schema.AT, schema.CUR), _COLUMNS)
 
     def together(self, changes: Sequence[LinksChange]) -> list[tuple[str, Write]]:
-        """Returns everything that follows from changes of pages, for the commit they are in."""
+        """Returns all writes that follow from changes of pages, for the same commit."""
         if not changes:
             return []
         now_ms = self._index.rows.clock.now_ms()
@@ -73,11 +73,11 @@ class Committer:
         return writes + self._counts.move(differences)
 
     def forget(self) -> None:
-        """Forgets what is known of a commit that was not made."""
+        """Clears the cached counts after a commit that failed."""
         self._counts.forget()
 
     def settle(self, *, is_last: bool) -> None:
-        """Exports the counts that have changed, when there are many, or at last."""
+        """Exports the counts that have changed, if there are many or this is the last batch."""
         self._counts.settle(is_last=is_last)
 
     def drain(self) -> Drained:
@@ -86,11 +86,11 @@ class Committer:
 
 
 def _update(change: LinksChange, uri: bytes, state: RowState, now_ms: int) -> _PageUpdate:
-    """Finds out what is written for a page whose links have changed."""
+    """Decides the writes for a page whose links have changed."""
     facts, newest = state.facts, None
     at = facts.get(schema.AT)
     if change.links is not None:
-        # Links that come in the commit of the page itself are newer, whatever the clock says.
+        # Links in the commit of the page itself are newer, even if the clock went back.
         newest = Newest(now_ms if at is None else max(now_ms, int(at) + 1), change.links)
     own = [uri] if change.is_new else []
     for text in change.earlier:
@@ -102,7 +102,7 @@ def _update(change: LinksChange, uri: bytes, state: RowState, now_ms: int) -> _P
 
 
 def _states(update: _PageUpdate) -> Mapping[bytes, bytes]:
-    """Returns the states to be written, by their targets; the page itself gets none."""
+    """Returns the states to write, by target; the page itself has no state."""
     uri, after = update.uri, update.changes.after
     if update.is_first:
         return after
@@ -110,7 +110,7 @@ def _states(update: _PageUpdate) -> Mapping[bytes, bytes]:
 
 
 def _count(update: _PageUpdate, differences: Counter[bytes]) -> None:
-    """Adds the differences of the counts of targets; a new page is to be counted, too."""
+    """Adds the differences of the counts of targets; a new page is marked for counting, too."""
     uri, before, after = update.uri, update.changes.before, update.changes.after
     if update.is_first:
         differences.update(after.keys())

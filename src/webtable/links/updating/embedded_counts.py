@@ -1,8 +1,9 @@
-"""Numbers of links in an embedded store: kept with every batch, and on their way out.
+"""Counts of links in an embedded store: written with every batch, and exported now and then.
 
-What goes out is the rank of a page, the members of its domain and the number in the own row of the
-page. That is done when enough have changed, since a page that everybody links to would otherwise
-move its rank with every batch. Marks say which have, so that what a killed load left is finished.
+An export writes the rank of a page, the members of its domain and the number in the page's own row.
+It waits until enough counts have changed, because a page with many new links would otherwise change
+its rank with every batch. Marks name the changed pages, so that the next process finishes the
+export of a load that was killed.
 """
 
 from __future__ import annotations
@@ -32,13 +33,13 @@ _PAGES = 2_000
 Writes = list[tuple[str, Write]]
 
 
-class _Known:
-    """What is remembered of an embedded store, by everybody who writes to it: one process.
+class _Cache:
+    """The cache of one embedded store, shared by all writers of this process.
 
     Attributes:
         counts: numbers of links that were read or written.
-        stamp: the greatest timestamp of those and of others like them.
-        marked: pages whose counts are to be exported, and `marks` the rows that say so.
+        stamp: the greatest timestamp of any number that was read or written.
+        marked: pages whose counts must be exported; `marks` are the rows that name them.
     """
 
     def __init__(self) -> None:
@@ -48,18 +49,18 @@ class _Known:
         self.marks: set[bytes] = set()
 
 
-_known: weakref.WeakKeyDictionary[Store, _Known] = weakref.WeakKeyDictionary()
+_caches: weakref.WeakKeyDictionary[Store, _Cache] = weakref.WeakKeyDictionary()
 
 
 def forget_counts(store: Store) -> None:
-    """Forgets what is remembered of an index; for whoever changes it without these `Counts`."""
+    """Clears the cached counts of a store; call it after changing an index without `Counts`."""
     with commit_lock(store):
-        if store in _known:
-            _known[store].counts.clear()
+        if store in _caches:
+            _caches[store].counts.clear()
 
 
 class _Exported(NamedTuple):
-    """A page whose links were counted, and what its row of the index said before."""
+    """A page whose links were counted, and its row of the index before the export."""
 
     uri: bytes
     links: int
@@ -77,20 +78,20 @@ class _Exported(NamedTuple):
 
     @property
     def was_here(self) -> bool:
-        """Whether it had a rank, and belonged to its domain."""
+        """Whether the URI had a rank and belonged to its domain before."""
         return schema.INCOUNT in self.state.facts
 
     def change(self) -> Columns | None:
-        """Returns what changes in the row of the index; None: nothing.
+        """Returns the changes of the row of the index; None if it stays the same.
 
-        Here nobody else exports counts: the revision need not move where the number stays.
+        No other process exports counts here, so an unchanged number needs no new revision.
         """
         value = incount(self.links, is_crawled=self.is_crawled)
         return None if value == self.state.facts.get(schema.INCOUNT) else {schema.INCOUNT: value}
 
 
 class Counts:
-    """The numbers of links to pages, in a store that this process alone writes to."""
+    """The numbers of links to pages, in a store that only this process writes to."""
 
     def __init__(self, index: LinkIndex) -> None:
         self._index = index
@@ -99,18 +100,18 @@ class Counts:
         changes = INLINKS, INLINKS_AT, INLINK_COUNT
         self._pages = ColumnWriter(index.pages.rows, changes, (INLINKS, INLINKS_AT, URL))
         with self._lock:
-            self._known = _known.setdefault(index.store, _Known())
+            self._cache = _caches.setdefault(index.store, _Cache())
             self._read_marks()
 
     def _read_marks(self) -> None:
-        """Takes up what a load left that was killed."""
+        """Reads the marks of a load that was killed."""
         for mark in self._index.work.scan(prefix=b"m:"):
-            self._known.marked.update(decode_uris(mark.value(schema.TARGETS)))
-            self._known.marks.add(mark.key)
+            self._cache.marked.update(decode_uris(mark.value(schema.TARGETS)))
+            self._cache.marks.add(mark.key)
 
     def forget(self) -> None:
-        """Forgets what is known of a commit that was not made."""
-        self._known.counts.clear()
+        """Clears the cached counts after a commit that failed."""
+        self._cache.counts.clear()
 
     # With a batch of pages
 
@@ -118,11 +119,11 @@ class Counts:
         """Returns the new numbers of links to targets, and a mark for all of them."""
         if not differences:
             return []
-        known = self._known
+        cache = self._cache
         moved = [target for target, by in differences.items() if by]
-        if len(known.counts) > _MOST_COUNTS:
-            known.counts.clear()
-        counts = known.counts
+        if len(cache.counts) > _MOST_COUNTS:
+            cache.counts.clear()
+        counts = cache.counts
         counts.update(self._read(moved))
         writes: Writes = []
         numbers: dict[bytes, bytes] = {}
@@ -132,51 +133,52 @@ class Counts:
         if numbers:
             spread = Spread(schema.COUNT, numbers, timestamp=self._later(), **schema.SHARD)
             writes.append((schema.INDEX_TABLE, spread))
-        known.marked.update(differences)
+        cache.marked.update(differences)
         row = b"m:" + self._index.rows.new_token().hex().encode()
-        known.marks.add(row)
+        cache.marks.add(row)
         mark = Put(row, {schema.TARGETS: encode_uris(differences)})
         writes.append((schema.WORK_TABLE, mark))
         return writes
 
     def _read(self, uris: Iterable[bytes]) -> dict[bytes, int]:
-        """Returns how many links lead to pages, as far as that is not remembered."""
-        counts = self._known.counts
-        unknown = [uri for uri in uris if uri not in counts]
-        rows = [schema.shard_row(b"p:", uri, 0) for uri in unknown]
+        """Reads the numbers of links to pages, except those in the cache."""
+        counts = self._cache.counts
+        missing = [uri for uri in uris if uri not in counts]
+        rows = [schema.shard_row(b"p:", uri, 0) for uri in missing]
         found = self._index.table.get_many(rows, (schema.COUNT,))
         return {
-            uri: self._number(row, schema.COUNT) for uri, row in zip(unknown, found, strict=True)
+            uri: self._number(row, schema.COUNT) for uri, row in zip(missing, found, strict=True)
         }
 
     def _later(self) -> int:
-        """Returns a timestamp that hides no number read or written before, if the clock goes back.
+        """Returns a timestamp at or above all earlier ones, even if the clock goes back.
 
-        Numbers are read before they are written for the first time.
+        A lower one would hide the new number behind an old one. Numbers are read before they are
+        written for the first time.
         """
-        self._known.stamp = max(self._known.stamp, self._index.rows.clock.now_ms())
-        return self._known.stamp
+        self._cache.stamp = max(self._cache.stamp, self._index.rows.clock.now_ms())
+        return self._cache.stamp
 
     def _number(self, row: Row | None, column: bytes) -> int:
         cells = row.versions(column) if row is not None else ()
         if not cells:
             return 0
-        self._known.stamp = max(self._known.stamp, cells[0].timestamp)
+        self._cache.stamp = max(self._cache.stamp, cells[0].timestamp)
         return int(cells[0].value)
 
-    # On their way out
+    # Export
 
     def settle(self, *, is_last: bool) -> None:
-        """Exports the counts that have changed, when there are many, or at last."""
-        if self._known.marked and (is_last or len(self._known.marked) >= _MOST_MARKED):
+        """Exports the counts that have changed, if there are many or this is the last batch."""
+        if self._cache.marked and (is_last or len(self._cache.marked) >= _MOST_MARKED):
             self.drain()
 
     def drain(self) -> Drained:
         """Exports all counts that have changed."""
-        known = self._known
+        cache = self._cache
         with self._lock:
-            marked, known.marked = known.marked, set()
-            marks, known.marks = known.marks, set()
+            marked, cache.marked = cache.marked, set()
+            marks, cache.marks = cache.marks, set()
         try:
             targets = sorted(marked)
             for at in range(0, len(targets), _PAGES):
@@ -187,8 +189,8 @@ class Counts:
                 self._index.store.commit(deletes)
         except BaseException:
             with self._lock:
-                known.marked |= marked
-                known.marks |= marks
+                cache.marked |= marked
+                cache.marks |= marks
             raise
         done = Drained(marks=len(marks), pages=len(marked))
         done.log(self._index.store.location)
@@ -197,9 +199,10 @@ class Counts:
     def _export(self, uris: Sequence[bytes]) -> None:
         """Exports the counts of some pages, in one commit.
 
-        The marks go after all of them; so whoever is killed in between does it again.
+        The marks are deleted after all commits. If the process is killed before, the marks stay
+        and the next process exports again.
         """
-        counts, read = self._known.counts, self._read(uris)
+        counts, read = self._cache.counts, self._read(uris)
         states = self._ranks.read([schema.page_row(uri) for uri in uris])
         exported = [
             _Exported(uri, counts[uri] if uri in counts else read[uri], state)
@@ -208,12 +211,12 @@ class Counts:
         revisions, writes = self._ranks.plan(states, [each.change() for each in exported])
         pairs = list(zip(exported, revisions, strict=True))
         writes += self._members([(each, number) for each, number in pairs if number is not None])
-        writes += self._tell_pages(pairs)
+        writes += self._update_pages(pairs)
         if writes:
             self._index.store.commit(writes)
 
     def _members(self, changed: Sequence[tuple[_Exported, int]]) -> Writes:
-        """Returns which URIs come to their domains, and which leave them."""
+        """Returns the writes for URIs that are added to or removed from their domains."""
         index = self._index
         states: dict[tuple[bytes, int], dict[bytes, bytes]] = {}
         differences: dict[bytes, int] = {}
@@ -239,8 +242,8 @@ class Counts:
         spread = Spread(schema.PAGE_COUNT, numbers, timestamp=self._later())
         return [*writes, (table, spread)]
 
-    def _tell_pages(self, exported: Sequence[tuple[_Exported, int | None]]) -> Writes:
-        """Returns what the own rows of pages say of the links to them, where that changes."""
+    def _update_pages(self, exported: Sequence[tuple[_Exported, int | None]]) -> Writes:
+        """Returns the writes of the counts in the pages' own rows, if they change."""
         crawled = [(each, number) for each, number in exported if each.is_crawled]
         keys = self._index.pages.keys
         states = self._pages.read([keys.row_key(schema.url_of(each.uri)) for each, _ in crawled])

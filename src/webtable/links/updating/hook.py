@@ -1,4 +1,4 @@
-"""`LinkHook`: what pages tell of, so that the link index follows. See `webtable.pages.hooks`."""
+"""`LinkHook`: updates the link index when pages are stored. See `webtable.pages.hooks`."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from webtable.store.mutation import Write
 
 __all__ = ["LinkHook"]
 
-_BATCHES = 25  # between two turns of the exporter on a cluster
+_BATCHES = 25  # between two runs of the exporter on a cluster
 
 
 class LinkHook:
-    """Keeps the link index of a store while its pages are written.
+    """Updates the link index of a store while its pages are written.
 
     pages.hook = LinkHook(LinkIndex.open(pages))
     """
@@ -33,21 +33,21 @@ class LinkHook:
         self._batches = 0
 
     def together(self, changes: Sequence[LinksChange]) -> Sequence[tuple[str, Write]]:
-        """Returns what goes into the same commit; in an embedded store."""
+        """Returns the writes for the same commit; in an embedded store."""
         assert self._committer is not None
         return self._committer.together(changes)
 
     def forget(self) -> None:
-        """That commit was not made."""
+        """Clears the cached counts after a commit that failed."""
         assert self._committer is not None
         self._committer.forget()
 
     def begin(self, captures: Sequence[NewCapture]) -> Intents:
-        """Notes, for good, which captures are about to be stored; on a cluster."""
+        """Stores which captures are about to be written; on a cluster."""
         return self._updater.begin(captures)
 
     def finish(self, begun: Begun, changes: Sequence[LinksChange]) -> None:
-        """Brings the index up to date once they are stored; on a cluster."""
+        """Updates the index after the captures are stored; on a cluster."""
         assert isinstance(begun, Intents)
         own: dict[bytes, set[bytes]] = {}
         for change in changes:
@@ -58,7 +58,7 @@ class LinkHook:
         self._updater.finish(begun, own)
 
     def settle(self, *, is_last: bool) -> None:
-        """Lets counts go out, now and then, and at last."""
+        """Exports counts after a number of batches, and after the last one."""
         if self._committer is not None:
             self._committer.settle(is_last=is_last)
             return
@@ -67,7 +67,7 @@ class LinkHook:
             self._exporter.drain()
 
     def drain(self) -> Drained:
-        """Takes everything that is under way, and whose turn it is, to its end."""
+        """Finishes all work in progress, except that of running workers."""
         if self._committer is not None:
             return self._committer.drain()
         return self._exporter.drain()

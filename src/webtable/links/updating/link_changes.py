@@ -1,7 +1,7 @@
-"""The rule of what a page's newest links change: in its row of the link index, and at its targets.
+"""Decides what a page's newest links change: in its row of the link index, and at its targets.
 
 A pure function, called for each page by both ways of storing: `embedded.Committer` writes a batch
-of pages in one commit, `journal.TakeIn` writes one row of a cluster at a time.
+of pages in one commit, `journal.PageRowDecision` writes one row of a cluster at a time.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ class LinkChanges(NamedTuple):
     """What the newest links of a page change.
 
     Attributes:
-        before: target → the state of the link there, as the row of the page had it.
-        after: the same from now on. A target that is not in it has no link from this page.
+        before: target → the state of the link there, from the stored row of the page.
+        after: the same after the change. A target that is missing has no link from this page.
         put: the columns to put into the row of the page; without its journal.
         changed: the targets whose states change, and the page itself where the index sees it for
-            the first time. Belongs to the caller.
-        others: the targets of other captures that `after` does not have; they learn that this page
-            once linked to them.
+            the first time. The caller may change the set.
+        others: the targets of other captures that `after` does not have; their state is that this
+            page linked to them once.
         unfinished: the targets that an earlier journal of the row names.
     """
 
@@ -44,7 +44,7 @@ class LinkChanges(NamedTuple):
     unfinished: Collection[bytes]
 
     def targets(self) -> set[bytes]:
-        """Returns every page whose state is to be written; may be `changed` itself, extended."""
+        """Returns every page whose state must be written; may be `changed` itself, extended."""
         self.changed.update(self.others)
         if self.unfinished:
             return rules.merged(self.unfinished, self.changed)
@@ -61,11 +61,11 @@ def link_changes(
 
     Args:
         uri: the page.
-        stored: `page:cur`, `page:at` and `page:journal` of its row of the index, as they are.
-        newest: its links, taken from its own row; None: they are as they were. Links of a
+        stored: `page:cur`, `page:at` and `page:journal` of its row of the index.
+        newest: its links, read from its own row; None if they are unchanged. Links of a
             revision that is not newer than the stored one change nothing.
         own: the targets of captures that were not stored before, newest or not; the page itself
-            where no capture of it was.
+            if no capture of it was stored.
 
     Raises:
         CorruptData: a stored cell does not decode.
@@ -89,5 +89,5 @@ def link_changes(
 
 
 def moved_targets(old: Mapping[bytes, bytes], new: Mapping[bytes, bytes]) -> set[bytes]:
-    """Returns the targets whose links came, went, or changed their rel or anchor."""
+    """Returns the targets whose links were added, removed, or changed their rel or anchor."""
     return {t for t in {*old, *new} if old.get(t) != new.get(t)} if old else set(new)

@@ -1,8 +1,8 @@
-"""States with guards, and how many of them are live: the links to a page, the URIs of a domain.
+"""States with guards, and their counts: the links to a page, the URIs of a domain.
 
-Both are cells of a shard row, whose number of live ones moves in the same atomic step. A state
-carries a guard, the revision of what it was taken from, and is not written over a newer one; so
-whoever comes late, or twice, changes nothing.
+States are cells of a shard row; the row's count of live states changes in the same atomic step. A
+state has a guard, the revision of the row it was read from, and never replaces a state with a newer
+guard. So a worker that writes late, or twice, changes nothing.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _ATTEMPTS = 1000
 
 
 class ShardCells(NamedTuple):
-    """Where the cells of one kind of shard are."""
+    """The columns of one kind of shard."""
 
     prefix: bytes
     number: bytes
@@ -37,7 +37,7 @@ DOMAIN_CELLS = ShardCells(schema.MEMBER, schema.PAGE_COUNT, schema.DOMAIN_REVISI
 
 
 class State(NamedTuple):
-    """A state to be written: of whom, what, and from which revision on."""
+    """A state to write: the source or URI, the value, and the guard."""
 
     name: bytes
     value: bytes
@@ -45,7 +45,7 @@ class State(NamedTuple):
 
 
 class ShardWriter:
-    """Writes states into shard rows on a cluster, where others do the same."""
+    """Writes states into shard rows on a cluster, where other workers write as well."""
 
     def __init__(
         self,
@@ -60,13 +60,13 @@ class ShardWriter:
         self._tokens = tokens
 
     def write(self, states: Mapping[bytes, Sequence[State]]) -> set[bytes]:
-        """Writes states, shard row → states; those that are there already, or newer, stay.
+        """Writes states, shard row → states; stored states with the same or a newer guard stay.
 
         Returns the rows that were changed.
 
         Raises:
-            RetryableError: the store failed; some may be written.
-            CheckFailed: a row was changed by others at every one of many attempts.
+            RetryableError: the store failed; some states may be written.
+            CheckFailed: other workers changed a row at every attempt.
         """
         waiting = dict(states)
         changed: set[bytes] = set()
@@ -76,14 +76,14 @@ class ShardWriter:
                 return changed
         row = next(iter(waiting))
         raise CheckFailed(
-            f"row {row!r:.80} of the link index was changed by others {_ATTEMPTS} times",
-            hint="try again when less is written to it",
+            f"row {row!r:.80} of the link index was changed by other workers {_ATTEMPTS} times",
+            hint="try again when fewer workers write to the index",
         )
 
     def _attempt(
         self, states: Mapping[bytes, Sequence[State]], changed: set[bytes]
     ) -> dict[bytes, Sequence[State]]:
-        """Makes one attempt for each row; returns what is left of those that others changed."""
+        """Makes one attempt for each row; returns the states of rows that other workers changed."""
         cells = self._cells
         gets = [
             Get(row, (cells.number, cells.revision, *(cells.prefix + each.name for each in mine)))
@@ -105,7 +105,7 @@ class ShardWriter:
         return lost
 
     def _step(self, row: bytes, states: Iterable[State], found: Row | None) -> Conditional | None:
-        """Returns what to do to a row as it was read; None where nothing is to be done."""
+        """Returns the conditional write for a row as it was read; None if nothing changes."""
         cells = self._cells
         stored: dict[bytes, tuple[int, bytes]] = {}
         if found is not None:
