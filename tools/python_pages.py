@@ -60,7 +60,7 @@ def values_page(made: str) -> str:
         "## Links",
         *map(value, (links.LinkTo, links.LinkFrom, links.Ranked, links.DomainPages, links.Anchor)),
         *map(value, (links.Change, links.BrokenLink, links.Redirect, links.ThroughLink)),
-        *map(value, (links.Resolved, links.Line)),
+        *map(value, (links.Resolved, links.DumpCell)),
         "## Upkeep",
         *map(value, (links.StoreReport, links.RebuildReport, links.Drained)),
         "## Functions",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from webtable.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from webtable.links.asking.dump import Line
+    from webtable.links.asking.dump import DumpCell
     from webtable.links.asking.history import Change
     from webtable.links.asking.links import Links
     from webtable.links.asking.queries import Anchor, DomainPages, LinkFrom, LinkTo, Ranked
@@ -25,8 +25,8 @@ __all__ = [
     "Change",
     "DomainPages",
     "Drained",
+    "DumpCell",
     "Kind",
-    "Line",
     "LinkFrom",
     "LinkTo",
     "Links",
@@ -46,7 +46,7 @@ _MODULES = {
     "DomainPages": "webtable.links.asking.queries",
     "Drained": "webtable.links.updating.count_exporter",
     "Kind": "webtable.links.asking.wide_rows",
-    "Line": "webtable.links.asking.dump",
+    "DumpCell": "webtable.links.asking.dump",
     "LinkFrom": "webtable.links.asking.queries",
     "LinkTo": "webtable.links.asking.queries",
     "Links": "webtable.links.asking.links",

@@ -23,7 +23,7 @@ from webtable.links.asking.queries import ANCHOR_SOURCES
 from webtable.links.asking.wide_rows import Kind
 
 if TYPE_CHECKING:
-    from webtable.links.asking.dump import Line
+    from webtable.links.asking.dump import DumpCell
 
 __all__ = ["anchors", "changes", "domains", "dump_", "in_", "out", "top"]
 

@@ -47,7 +47,7 @@ class _Place(NamedTuple):
     cell: bytes
 
 
-class Line(Value, msgspec.Struct, frozen=True):
+class DumpCell(Value, msgspec.Struct, frozen=True):
     """One cell of the link index, as one table.
 
     Attributes:

@@ -223,7 +223,7 @@ class LinkHistory:
             place = _Pair(*map(check_uri, parts_of(after, 2)))
         targets: Iterator[bytes]
         if is_domain:
-            site, registered = check_domain(self._index, name)
+            site, registered = find_domain(self._index, name)
             members = reader.members(registered, start=place.target, with_gone=True)
             targets = (uri for uri in members if site.has(url_of(uri)))
         else:

@@ -33,7 +33,7 @@ from webtable.pages.times import When, second_of
 from webtable.pages.urls import typed_urls
 
 if TYPE_CHECKING:
-    from webtable.links.asking.dump import Line
+    from webtable.links.asking.dump import DumpCell
     from webtable.links.asking.history import Change, LinkHistory, PastPage
     from webtable.links.asking.redirects import Redirect
     from webtable.links.asking.reports import BrokenLink, LinkReports
@@ -396,7 +396,7 @@ class Links:
             "link-redirects", fetch_resolved, limit, cursor, to=url, domain=domain, kind=kind
         )
 
-    def dump(self, *, limit: int | None = None, cursor: str | None = None) -> Results[Line]:
+    def dump(self, *, limit: int | None = None, cursor: str | None = None) -> Results[DumpCell]:
         """Returns the whole link index as the cells of one table, in its order."""
         from webtable.links.asking.dump import dump
 

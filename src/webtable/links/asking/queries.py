@@ -172,7 +172,7 @@ class LinkQueries:
         name, prefix = schema.TOP_RANKS, b"t:"
         site: Site | None = None
         if domain:
-            site, registered = check_domain(self._index, domain)
+            site, registered = find_domain(self._index, domain)
             name, prefix = schema.DOMAIN_RANKS, b"d:%b:" % registered
             if site == (reversed_host(registered.decode()), ""):
                 site = None

@@ -171,7 +171,7 @@ class LinkReports:
         name, prefix = schema.TOP_RANKS, b"t:"
         site: Site | None = None
         if domain:
-            site, registered = check_domain(self._index, domain)
+            site, registered = find_domain(self._index, domain)
             name, prefix = schema.DOMAIN_RANKS, b"d:%b:" % registered
         unlinked = prefix + _UNLINKED
         scan = Scan(prefix=unlinked, start=unlinked + start, batch_rows=_AT_ONCE)

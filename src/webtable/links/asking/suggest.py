@@ -14,7 +14,7 @@ from webtable.pages.keys import reversed_host
 from webtable.pages.urls import Site, typed_site
 from webtable.store.scan import Scan
 
-__all__ = ["check_domain", "check_known", "nearest", "similar_domains"]
+__all__ = ["find_domain", "find_page", "nearest", "similar_domains"]
 
 _NAMED = 3
 _ALIKE = 0.7  # one or two letters of a short name may be wrong
@@ -71,7 +71,7 @@ def _beside(index: LinkIndex, row: bytes, *, reverse: bool = False) -> list[byte
 # Domains
 
 
-def check_domain(index: LinkIndex, name: str) -> tuple[Site, bytes]:
+def find_domain(index: LinkIndex, name: str) -> tuple[Site, bytes]:
     """Returns a site, and the registered domain that its host is of or under.
 
     Raises:

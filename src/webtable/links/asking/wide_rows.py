@@ -37,7 +37,7 @@ __all__ = [
     "check_kind",
     "growing_batches",
     "host_ranges",
-    "lines_of",
+    "unpacked_links",
 ]
 
 Kind: TypeAlias = Literal["all", "internal", "external"]

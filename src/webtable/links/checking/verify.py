@@ -129,8 +129,8 @@ def verify_links(
         *(store, report.pages, report.differences, report.repaired, report.under_way),
     )
     if repair and (report.repaired or (report.ranks is not None and not report.ranks.is_clean)):
-        # What is called repaired was looked at afterwards, all of it.
-        report.left = look(False)
+        # A second run proves that what is called repaired is right now.
+        report.left = verify_once(False)
     return report
 
 
@@ -222,7 +222,7 @@ class _Findings:
             report.repaired += len(settled)
         for each in settled[: max(0, _MOST_KEPT - len(report.examples))]:
             name = each.name.decode("utf-8", "replace")
-            is_repaired = self._mender is not None
+            is_repaired = self._repairer is not None
             report.examples.append(LinkDifference(each.kind, name, each.what, is_repaired))
 
     def _revisions(self, places: set[bytes]) -> dict[bytes, list[int]]:
