@@ -38,6 +38,7 @@ _SHOWN = 80
 _MAX_HOST = 253
 _HOST = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*+:[\s/\\]*+|\s*+[/\\][\s/\\]++)([^/\\?#]*+)")
 _PORT = re.compile(r":(\d+)$", re.ASCII)
+_WEB_SCHEME = re.compile(r"https?://", re.IGNORECASE)
 _HAS_SCHEME = re.compile(
     r"[A-Za-z][A-Za-z0-9+.-]*:(?!\d)"
 )  # with a number after the colon, it is a port
@@ -145,15 +146,15 @@ class Site(NamedTuple):
 
 
 def typed_site(text: str) -> Site:
-    """Returns the host, and the port if it has one, of a typed domain.
+    """Returns the host, and the port if it has one, of a typed domain; its scheme is dropped.
 
-    >>> typed_site("Example.COM"), typed_site("127.0.0.1:8766")
+    >>> typed_site("Example.COM"), typed_site("https://127.0.0.1:8766/")
     (Site(host='example.com', port=''), Site(host='127.0.0.1', port='8766'))
 
     Raises:
         InvalidRequest: the text is not a domain.
     """
-    name = text.strip().rstrip("/")
+    name = _WEB_SCHEME.sub("", text.strip()).rstrip("/")
     port = _PORT.search(name)
     try:
         parts = split_url(canonical_url(f"https://{name}"))

@@ -135,7 +135,7 @@ class Store:
         Start from `describe_table`: `with_family` adds or changes one, `without_family` drops one.
 
         Raises:
-            InvalidRequest: an option is not one that a table can have.
+            InvalidRequest: a table cannot have one of the options.
             ReadOnly: the store was opened for reading only.
         """
         self._engine.alter_table(schema)

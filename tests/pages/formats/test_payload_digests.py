@@ -122,7 +122,7 @@ def test_wrong_digests_are_told_of(tmp_path: Path) -> None:
     location = str(tmp_path / "store")
     run("init", "--store", location)
     done = run("load", "--store", location, "--workers", "0", str(tmp_path / "crawl.warc"))
-    assert "2 captures name a wrong payload digest" in done.stderr
+    assert "2 captures have a wrong payload digest" in done.stderr
 
 
 @pytest.mark.parametrize("form", [CHUNKED, PACKED, ONE], ids=["recorded", "dechunked", "decoded"])

@@ -135,13 +135,17 @@ def test_a_path_that_is_not_utf8(store: str, tmp_path: Path) -> None:
     assert "bad\\xe9.warc" in result.stderr
 
 
-def test_a_load_before_init_names_init(tmp_path: Path) -> None:
+def test_a_load_without_any_file_creates_no_store(tmp_path: Path) -> None:
+    result = load(str(tmp_path / "nowhere"), tmp_path / "crawl.warc")
+    assert result.exit_code == NOT_FOUND
+    assert "crawl.warc' does not exist" in str(error(result)["error"])
+    assert f"no store was created at '{tmp_path / 'nowhere'}'" in str(error(result)["hint"])
+    assert not (tmp_path / "nowhere").exists()
     with webtable.open(str(tmp_path / "other")):
         pass
-    for place in ("nowhere", "other"):
-        result = load(str(tmp_path / place), tmp_path / "crawl.warc")
-        assert result.exit_code == NOT_FOUND
-        assert "webtable init" in str(error(result)["hint"])
+    result = load(str(tmp_path / "other"), tmp_path / "crawl.warc")
+    assert result.exit_code == NOT_FOUND
+    assert "webtable init" in str(error(result)["hint"])
 
 
 def bomb() -> bytes:
