@@ -7,7 +7,6 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
-from types import TracebackType
 from typing import TYPE_CHECKING, BinaryIO, Literal, Self
 
 from webtable.errors import AlreadyExists, InvalidRequest, NotFound, SchemaMismatch
@@ -420,12 +419,7 @@ class WebTable:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def __repr__(self) -> str:

@@ -21,13 +21,15 @@ from webtable.store.hbase.retry import Attempts
 from webtable.store.hbase.wire.connection import RpcResponse
 from webtable.store.hbase.wire.errors import AsBytes, NotHBase, Server, inner_error
 from webtable.store.hbase.wire.messages import (
+    atomic_step,
     condition_bytes,
     get_bytes,
     has_nonce,
+    mutate_request,
     mutation_bytes,
+    nonce_group_field,
     response_row,
     result_row,
-    sized,
     varint,
     was_processed,
 )
@@ -207,10 +209,8 @@ class HBaseEngine(Engine):
         (mutation,) = step.mutations
         parts: list[bytes] = []
         nonce = self._cluster.nonce()
-        request = sized(b"\x12", mutation_bytes(parts, mutation, step.durability, nonce)[0])
-        if step.check is not None:
-            request += sized(b"\x1a", condition_bytes(step.row, step.check))
-        request += b"\x20" + self._nonce_group
+        message, _ = mutation_bytes(parts, mutation, step.durability, nonce)
+        request = mutate_request(message, step.row, step.check, self._nonce_group)
         call = RegionCall(
             self._cluster.names.full(step.table),
             step.row,
@@ -233,15 +233,11 @@ class HBaseEngine(Engine):
         return made
 
     def _take_step(self, step: _Step, attempts: Attempts) -> CheckResult:
-        action = b"\x10\x01"  # atomic
         parts: list[bytes] = []
         # One nonce for all: the server uses the first one of an atomic step.
         nonce = self._cluster.nonce()
-        for index, mutation in enumerate(step.mutations):
-            content = mutation_bytes(parts, mutation, step.durability, nonce)[0]
-            action += sized(b"\x1a", b"\x08%b%b" % (varint(index), sized(b"\x12", content)))
-        if step.check is not None:
-            action += sized(b"\x22", condition_bytes(step.row, step.check))
+        condition = None if step.check is None else condition_bytes(step.row, step.check)
+        action, _ = atomic_step(parts, step.mutations, step.durability, nonce, condition)
         call = RegionCall(
             self._cluster.names.full(step.table),
             step.row,
@@ -249,7 +245,7 @@ class HBaseEngine(Engine):
             action,
             client_pb2.MultiResponse,
             cells=b"".join(parts),
-            after=b"\x10" + self._nonce_group,
+            after=nonce_group_field(self._nonce_group),
             once=any(map(has_nonce, step.mutations)),
         )
 

@@ -44,7 +44,12 @@ from webtable.store.hbase.wire.errors import (
     RpcError,
     Server,
 )
-from webtable.store.hbase.wire.messages import region_field, response_row, sized
+from webtable.store.hbase.wire.messages import (
+    get_request,
+    region_action,
+    region_field,
+    response_row,
+)
 from webtable.store.hbase.wire.tls import make_context
 from webtable.store.model import Row
 
@@ -283,7 +288,7 @@ class Cluster:
             except RpcError as exc:
                 attempts = self.attempts(table, started=started)
                 self.recover(place, exc, attempts)
-        call = RegionCall(full, row, "Get", sized(b"\x12", message), AsBytes)
+        call = RegionCall(full, row, "Get", get_request(message), AsBytes)
 
         def read(response: RpcResponse[AsBytes], _: Server) -> Row | None:
             return response_row(response.message, response.frame, response.block_at)
@@ -443,7 +448,7 @@ def _addressed(call: RegionCall[M], place: Place) -> Message | bytes:
         address_region(call.request, place)
         return call.request
     body = region_field(place.name) + call.request
-    return body if call.after is None else sized(b"\x0a", body) + call.after
+    return body if call.after is None else region_action(body) + call.after
 
 
 def address_region(request: Message, place: Place) -> None:

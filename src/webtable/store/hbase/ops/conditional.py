@@ -22,11 +22,12 @@ from webtable.store.hbase.retry import Deadline, is_untouched
 from webtable.store.hbase.wire.connection import Call
 from webtable.store.hbase.wire.errors import AsBytes, NotHBase, RpcError, Server, inner_error
 from webtable.store.hbase.wire.messages import (
+    atomic_step,
     condition_bytes,
     has_nonce,
-    mutation_bytes,
+    nonce_group_field,
+    region_action,
     region_field,
-    sized,
     varint,
 )
 from webtable.store.mutation import CheckResult, Conditional, Durability
@@ -109,7 +110,7 @@ class _StepsCall:
 
     def send(self, cluster: Cluster, server: Server, deadline: Deadline) -> None:
         """Sends the call; where that fails its steps stay without an outcome."""
-        request = b"%b\x10%b" % (b"".join(self.actions), varint(cluster.nonce_group))
+        request = b"".join(self.actions) + nonce_group_field(varint(cluster.nonce_group))
         try:
             connection = cluster.connections.to(server, CLIENT, deadline.attempt())
             cells = b"".join(self.cells)
@@ -160,19 +161,16 @@ def _cut(
     call, size = _StepsCall(), 0
     for index, place in found:
         step = steps[index]
-        action = region_field(place.name) + b"\x10\x01"  # atomic
         before = len(call.cells)
+        condition = condition_bytes(step.row, step.check)
         try:
-            for number, mutation in enumerate(step.mutations):
-                content, cells = mutation_bytes(call.cells, mutation, durability, 0)
-                action += sized(b"\x1a", b"\x08%b%b" % (varint(number), sized(b"\x12", content)))
-                size += cells
+            fields, cells = atomic_step(call.cells, step.mutations, durability, 0, condition)
         except WebTableError:
             del call.cells[before:]  # raised when the step is made by itself
             continue
-        action += sized(b"\x22", condition_bytes(step.row, step.check))
+        size += cells
         call.indexes.append(index)
-        call.actions.append(sized(b"\x0a", action))
+        call.actions.append(region_action(region_field(place.name) + fields))
         if len(call.indexes) >= most or size >= MOST_BYTES:
             yield call
             call, size = _StepsCall(), 0

@@ -41,9 +41,10 @@ from webtable.store.hbase.wire.messages import (
     action_field,
     done_entries,
     has_nonce,
+    nonce_group_field,
+    region_action,
     region_field,
     result_row,
-    sized,
     varint,
 )
 from webtable.store.model import Row
@@ -77,10 +78,10 @@ class _Group:
     def request(self, nonce_group: int) -> bytes:
         """Returns the call's message."""
         regions = [
-            sized(b"\x0a", region_field(place.name) + b"".join(actions))
+            region_action(region_field(place.name) + b"".join(actions))
             for place, _, actions in self.members
         ]
-        return b"%b\x10%b" % (b"".join(regions), varint(nonce_group))
+        return b"".join(regions) + nonce_group_field(varint(nonce_group))
 
     def indexes(self) -> Iterator[tuple[int, Place]]:
         """Yields the entries' positions in the whole bulk call."""

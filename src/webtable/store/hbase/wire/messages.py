@@ -21,16 +21,20 @@ from webtable.store.scan import ALL_VERSIONS, Get, Scan
 
 __all__ = [
     "action_field",
+    "atomic_step",
     "condition_bytes",
     "done_entries",
     "get_bytes",
+    "get_request",
     "has_nonce",
+    "mutate_request",
     "mutation_bytes",
+    "nonce_group_field",
+    "region_action",
     "region_field",
     "response_row",
     "result_row",
     "scan_message",
-    "sized",
     "varint",
     "was_processed",
 ]
@@ -41,12 +45,16 @@ else:
     requests = compiled.load("webtable.store.hbase.wire", "requests")
 
 action_field = requests.action_field
+atomic_step = requests.atomic_step
 condition_bytes = requests.condition_bytes
 done_entries = requests.done_entries
 get_bytes = requests.get_bytes
+get_request = requests.get_request
+mutate_request = requests.mutate_request
 mutation_bytes = requests.mutation_bytes
+nonce_group_field = requests.nonce_group_field
+region_action = requests.region_action
 region_field = requests.region_field
-sized = requests.sized
 varint = requests.varint
 _WITH_NONCE = (Increment, Append)
 _TRUE = b"\xff"

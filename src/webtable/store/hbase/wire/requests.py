@@ -11,7 +11,7 @@ This module may be running compiled, by Cython from this very file and the C typ
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from webtable.store.filtering.filter_language import as_filter
 from webtable.store.hbase.proto import client_pb2
@@ -34,12 +34,17 @@ from webtable.store.scan import ALL_VERSIONS, Get
 __all__ = [
     "COMPILED",
     "action_field",
+    "atomic_step",
     "cells_in_result",
     "column_fields",
     "condition_bytes",
     "done_entries",
     "get_bytes",
+    "get_request",
+    "mutate_request",
     "mutation_bytes",
+    "nonce_group_field",
+    "region_action",
     "region_field",
     "sized",
     "time_range_field",
@@ -171,6 +176,48 @@ def action_field(
         message, size = mutation_bytes(parts, entry, durability, nonce)
         content = sized(b"\x12", message)
     return sized(b"\x1a", b"\x08%b%b" % (varint(index), content)), size
+
+
+def get_request(get: bytes) -> bytes:
+    """Returns a request of one get, without its region."""
+    return sized(b"\x12", get)
+
+
+def mutate_request(mutation: bytes, row: bytes, check: Check | None, nonce_group: bytes) -> bytes:
+    """Returns a request of one mutation, without its region; `nonce_group` is a varint."""
+    condition = b"" if check is None else sized(b"\x1a", condition_bytes(row, check))
+    return b"%b%b\x20%b" % (sized(b"\x12", mutation), condition, nonce_group)
+
+
+def atomic_step(
+    parts: list[bytes],
+    mutations: Sequence[Mutation],
+    durability: Durability,
+    nonce: int,
+    condition: bytes | None,
+) -> tuple[bytes, int]:
+    """Returns the mutations of one row as fields of an atomic action, without its region.
+
+    Adds their cells to `parts`, and returns the size of the cells too.
+    """
+    fields, size = [b"\x10\x01"], 0
+    for index, mutation in enumerate(mutations):
+        field, cells = action_field(parts, index, mutation, durability, nonce)
+        fields.append(field)
+        size += cells
+    if condition is not None:
+        fields.append(sized(b"\x22", condition))
+    return b"".join(fields), size
+
+
+def region_action(fields: bytes) -> bytes:
+    """Returns the actions of one region, which begin with it, as a field of a multi request."""
+    return sized(b"\x0a", fields)
+
+
+def nonce_group_field(nonce_group: bytes) -> bytes:
+    """Returns the last field of a multi request; `nonce_group` is a varint."""
+    return b"\x10" + nonce_group
 
 
 def condition_bytes(row: bytes, check: Check) -> bytes:
