@@ -6,6 +6,7 @@ A module that only some queries need is imported by these: a command starts fast
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
@@ -25,7 +26,7 @@ from webtable.links.asking.wide_rows import Kind, check_kind
 from webtable.links.index import LinkIndex
 from webtable.links.schema import INCOUNT, page_row, uri_of
 from webtable.pages.asking.reports import list_of
-from webtable.pages.asking.results import QueryCost, ResultPage, Results, bounded
+from webtable.pages.asking.results import Fetch, QueryCost, ResultPage, Results, bounded
 from webtable.pages.page import Page
 from webtable.pages.storing.cells import encode_time
 from webtable.pages.table import PageTable
@@ -139,20 +140,14 @@ class Links:
         """
         check_kind(kind)
         url = self._url(url)
-        if as_of is None:
+        second = None if as_of is None else second_of(as_of)
+        fetch: Fetch[LinkTo]
+        if second is None:
             fetch = partial(LinkQueries(self.index).inlinks, url, kind=kind, domain=domain)
-            return list_of("links-to", fetch, limit, cursor, url=url, kind=kind, domain=domain)
-        second = second_of(as_of)
-        past = self._history().inlinks
+        else:
+            fetch = _at(self._history().inlinks, url, second, kind, domain)
         return list_of(
-            "links-to",
-            lambda **bounds: _past(past(url, second, kind=kind, domain=domain, **bounds)),
-            limit,
-            cursor,
-            url=url,
-            kind=kind,
-            as_of=second,
-            domain=domain,
+            "links-to", fetch, limit, cursor, url=url, as_of=second, kind=kind, domain=domain
         )
 
     def on(
@@ -176,20 +171,14 @@ class Links:
         """
         check_kind(kind)
         url = self._url(url)
-        if as_of is None:
+        second = None if as_of is None else second_of(as_of)
+        fetch: Fetch[LinkFrom]
+        if second is None:
             fetch = partial(LinkQueries(self.index).outlinks, url, kind=kind, domain=domain)
-            return list_of("links-on", fetch, limit, cursor, url=url, kind=kind, domain=domain)
-        second = second_of(as_of)
-        past = self._history().outlinks
+        else:
+            fetch = _at(self._history().outlinks, url, second, kind, domain)
         return list_of(
-            "links-on",
-            lambda **bounds: _past(past(url, second, kind=kind, domain=domain, **bounds)),
-            limit,
-            cursor,
-            url=url,
-            kind=kind,
-            as_of=second,
-            domain=domain,
+            "links-on", fetch, limit, cursor, url=url, as_of=second, kind=kind, domain=domain
         )
 
     def anchors(
@@ -404,6 +393,13 @@ class Links:
             return bounded(dump(self.index, after), limit, QueryCost())
 
         return list_of("dump", fetch, limit, cursor)
+
+
+def _at(
+    ask: Callable[..., PastPage[T]], url: str, second: int, kind: Kind, domain: str
+) -> Fetch[T]:
+    """Returns the query of the links of a page at an earlier time."""
+    return lambda **bounds: _past(ask(url, second, kind=kind, domain=domain, **bounds))
 
 
 def _past(found: PastPage[T]) -> ResultPage[T]:
