@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from webtable.cli.shell.cell_format import FORMATTERS
 from webtable.cli.shell.command_catalog import ALIASES, GROUPS, OTHER_GROUPS, UNSUPPORTED
-from webtable.cli.shell.formatters import FORMATTERS
 from webtable.cli.shell.help import help_of
 
 __all__ = ["shell_page"]

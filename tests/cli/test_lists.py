@@ -12,7 +12,7 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from webtable.cli.lists import Listing, print_results
+from webtable.cli.list_output import Listing, print_results
 from webtable.cli.main import cli
 from webtable.cli.options import FORMATS, Format
 from webtable.cli.output import Column

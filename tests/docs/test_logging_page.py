@@ -75,7 +75,7 @@ def test_only_one_module_gets_loggers_and_only_the_command_line_adds_handlers() 
         for node in ast.walk(tree)
         if isinstance(node, ast.Attribute) and node.attr in calls
     }
-    assert found == {"logs.py", "cli/log_messages.py"}
+    assert found == {"loggers.py", "cli/log_messages.py"}
 
 
 def test_a_program_that_configures_no_logging_gets_nothing_on_stderr() -> None:

@@ -20,7 +20,7 @@ from webtable.index.groups import marked
 from webtable.index.reader import ReadCounts
 from webtable.index.table import Change, Entry, Hit, Index, IndexedTable, RowState
 from webtable.index.writer import Writer
-from webtable.logs import get_logger
+from webtable.loggers import get_logger
 from webtable.store.mutation import Delete
 from webtable.store.scan import Scan
 

@@ -30,7 +30,7 @@ from webtable.index.groups import commit_marks, new_marks
 from webtable.index.model import Change, Decide, RowState
 from webtable.index.plan import Moment, Plan, hot_plan, markers
 from webtable.index.table_base import IndexHome
-from webtable.logs import get_logger
+from webtable.loggers import get_logger
 from webtable.store.mutation import (
     Conditional,
     Durability,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Unpack
 import click
 
 from webtable.cli.links.results import kind_options, open_links, print_past
-from webtable.cli.lists import (
+from webtable.cli.list_output import (
     Listing,
     Moment,
     domain_option,

@@ -7,7 +7,7 @@ from typing import Any, Unpack, cast
 import click
 
 from webtable.cli.links.results import kind_options, open_links
-from webtable.cli.lists import (
+from webtable.cli.list_output import (
     Listing,
     domain_option,
     list_options,

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from webtable.cli.lists import Listing, print_results
+from webtable.cli.list_output import Listing, print_results
 from webtable.cli.options import Format
 from webtable.cli.output import Column, talk
 from webtable.links.asking.wide_rows import Kind

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import click
 
-from webtable.cli.lists import domain_option
+from webtable.cli.list_output import domain_option
 from webtable.cli.options import SuggestingChoice, complete_files, store_option
 from webtable.cli.output import talk
 from webtable.errors import InvalidRequest, InvalidUrl

@@ -7,7 +7,7 @@ from typing import Unpack
 
 import click
 
-from webtable.cli.lists import (
+from webtable.cli.list_output import (
     Listing,
     Moment,
     list_options,

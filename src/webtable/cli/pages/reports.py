@@ -7,7 +7,7 @@ from typing import Any, Unpack
 
 import click
 
-from webtable.cli.lists import (
+from webtable.cli.list_output import (
     Listing,
     Moment,
     domain_option,

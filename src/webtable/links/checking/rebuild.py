@@ -34,7 +34,7 @@ from webtable.links.index import LinkIndex
 from webtable.links.rules import is_abandoned
 from webtable.links.updating.count_rules import HERE
 from webtable.links.updating.embedded import forget_counts
-from webtable.logs import get_logger
+from webtable.loggers import get_logger
 from webtable.pages.columns import INLINK_COUNT, INLINKS, INLINKS_AT
 from webtable.store.mutation import Durability, Put
 from webtable.values import Value

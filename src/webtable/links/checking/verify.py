@@ -24,7 +24,7 @@ from webtable.links.checking.recheck import confirmed
 from webtable.links.checking.repair import Repairer
 from webtable.links.checking.sampling import check_pages, check_sample
 from webtable.links.index import LinkIndex
-from webtable.logs import get_logger
+from webtable.loggers import get_logger
 from webtable.store.table import Table
 
 __all__ = ["LinkDifference", "LinkReport", "missing_index", "verify_links"]

@@ -21,7 +21,7 @@ from webtable.links.index import LinkIndex
 from webtable.links.updating.cluster import Intent, Updater
 from webtable.links.updating.count_rules import incount, inlink_columns, member_state
 from webtable.links.updating.shards import DOMAIN_CELLS, ShardWriter, State
-from webtable.logs import get_logger
+from webtable.loggers import get_logger
 from webtable.pages.columns import LINKS
 from webtable.pages.storing.row_history import read_history
 from webtable.store.model import Row

@@ -15,7 +15,7 @@ import msgspec
 
 from webtable.errors import CorruptData, InvalidUrl
 from webtable.index.maintenance import Report, verify
-from webtable.logs import get_logger
+from webtable.loggers import get_logger
 from webtable.pages.checking.foreign_cells import (
     ForeignCell,
     has_markers,

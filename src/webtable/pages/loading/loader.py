@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Sequence
 import msgspec
 
 from webtable.errors import CorruptData, IncompleteLoad, WebTableError
-from webtable.logs import get_logger
+from webtable.loggers import get_logger
 from webtable.pages import schema
 from webtable.pages.captures import EXPECTED_REASONS, START, Position, Skipped
 from webtable.pages.loading import batches

@@ -34,7 +34,7 @@ import msgspec
 from msgspec.structs import replace
 
 from webtable.errors import InvalidRequest
-from webtable.logs import get_logger
+from webtable.loggers import get_logger
 from webtable.pages.captures import Position
 from webtable.pages.formats.crawl_files import STANDARD_INPUT
 from webtable.pages.loading.batches import (

@@ -30,7 +30,7 @@ from webtable.errors import (
     Timeout,
     WebTableError,
 )
-from webtable.logs import SLOW_SECONDS, get_logger
+from webtable.loggers import SLOW_SECONDS, get_logger
 from webtable.store.hbase.cluster.registry import RegistryUnavailable
 from webtable.store.hbase.rejected_writes import rejection_of
 from webtable.store.hbase.wire.errors import (

@@ -14,7 +14,7 @@ from webtable.store.model import Row
 from webtable.store.mutation import Check, CheckResult, Durability, Mutation, Put, Spread, Write
 from webtable.store.rocks import reader
 from webtable.store.rocks.catalog import RocksAdmin
-from webtable.store.rocks.commit_times import Stamps
+from webtable.store.rocks.commit_timestamps import Stamps
 from webtable.store.rocks.files.database import Database
 from webtable.store.rocks.open_tables import OpenTable
 from webtable.store.rocks.row_reader import RowReader

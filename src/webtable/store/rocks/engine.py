@@ -23,7 +23,7 @@ from webtable.store.rocks.admin import EmbeddedAdmin
 from webtable.store.rocks.catalog import RocksAdmin
 from webtable.store.rocks.committer import Committer
 from webtable.store.rocks.files.database import Database
-from webtable.store.rocks.files.errors import translated
+from webtable.store.rocks.files.error_translation import translated
 from webtable.store.rocks.files.lost_writes import read_losses
 from webtable.store.rocks.filtering.filtered_reader import Span
 from webtable.store.rocks.filtering.row_decisions import row_decision

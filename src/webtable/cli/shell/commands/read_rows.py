@@ -8,8 +8,8 @@ from typing import cast
 
 from webtable import Row, Scan
 from webtable.cli.output import show_bytes
+from webtable.cli.shell.cell_format import CellFormat, Column, check_formatter, parse_column
 from webtable.cli.shell.command_catalog import Command
-from webtable.cli.shell.formatters import CellFormat, Column, check_formatter, parse_column
 from webtable.cli.shell.language.constants import ALIASES
 from webtable.cli.shell.language.values import (
     Value,

@@ -17,7 +17,7 @@ from typing import Generic, NamedTuple, TypeVar
 from google.protobuf.message import Message
 
 from webtable.errors import StoreClosed
-from webtable.logs import SLOW_SECONDS, get_logger
+from webtable.loggers import SLOW_SECONDS, get_logger
 from webtable.store.hbase.cluster.meta import MetaTable, Place
 from webtable.store.hbase.cluster.region_cache import RegionCache
 from webtable.store.hbase.cluster.registry import MastersRegistry, Registry, ZooKeeperRegistry

@@ -12,7 +12,7 @@ import threading
 from bisect import bisect_left, bisect_right
 
 from webtable.errors import TableDisabled, TableNotFound
-from webtable.logs import get_logger
+from webtable.loggers import get_logger
 from webtable.store.hbase.cluster.meta import MetaTable, Place
 from webtable.store.hbase.cluster.table_names import Names
 from webtable.store.hbase.proto import base_pb2

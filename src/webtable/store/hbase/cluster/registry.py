@@ -13,7 +13,7 @@ from typing import Protocol, TypeVar
 
 from google.protobuf.message import DecodeError, Message
 
-from webtable.logs import get_logger
+from webtable.loggers import get_logger
 from webtable.store.hbase.cluster.zk_client import NoNode, ZooKeeperSession
 from webtable.store.hbase.location import Location
 from webtable.store.hbase.proto import base_pb2, registry_pb2

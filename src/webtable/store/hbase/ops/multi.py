@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from google.protobuf.message import DecodeError
 
 from webtable.errors import BatchError, RetryableError, WebTableError
-from webtable.logs import SLOW_SECONDS
+from webtable.loggers import SLOW_SECONDS
 from webtable.store.hbase.cluster.cluster import CLIENT, Cluster
 from webtable.store.hbase.cluster.meta import Place
 from webtable.store.hbase.proto import client_pb2

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from webtable.errors import WebTableError
-from webtable.logs import get_logger
+from webtable.loggers import get_logger
 from webtable.store.hbase.cluster.cluster import CLIENT, Cluster, address_region
 from webtable.store.hbase.cluster.meta import Place
 from webtable.store.hbase.ops.row_assembler import Batch, ScanResult, Stitching

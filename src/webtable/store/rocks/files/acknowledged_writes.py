@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from webtable.errors import CorruptData
-from webtable.logs import get_logger
+from webtable.loggers import get_logger
 from webtable.store.rocks.files.log_gaps import BLOCK_BYTES, RECORD, has_gap
 
 __all__ = ["Marks", "Promise", "write_mark"]

@@ -17,7 +17,7 @@ from webtable.errors import (
     StorageError,
     WebTableError,
 )
-from webtable.store.rocks.files.errors import is_forbidden, is_full
+from webtable.store.rocks.files.error_translation import is_forbidden, is_full
 from webtable.temporary_folders import ScratchFolder
 
 __all__ = ["checkpoint_draft", "copy_file"]

@@ -27,7 +27,7 @@ from rocksdict import (
 )
 
 from webtable.errors import CorruptData
-from webtable.logs import SLOW_SECONDS, get_logger
+from webtable.loggers import SLOW_SECONDS, get_logger
 from webtable.store.mutation import Durability
 from webtable.store.rocks.files.acknowledged_writes import Marks, write_mark
 from webtable.store.rocks.files.checkpoints import checkpoint_draft, copy_file
@@ -38,7 +38,7 @@ from webtable.store.rocks.files.directory import (
     is_made,
     remove_unmade,
 )
-from webtable.store.rocks.files.errors import translated
+from webtable.store.rocks.files.error_translation import translated
 from webtable.store.rocks.files.file_options import WAL_LIMIT, Tuning, read_tunings
 from webtable.store.rocks.files.follower import FellBehind, Follower, remove_dead_readers
 from webtable.store.rocks.files.lost_writes import note_loss

@@ -25,7 +25,7 @@ from webtable.errors import (
     StoreLocked,
     StoreNotFound,
 )
-from webtable.store.rocks.files.errors import translated
+from webtable.store.rocks.files.error_translation import translated
 from webtable.store.rocks.keys import FORMAT_VERSION
 
 __all__ = ["FORMAT_FILE", "WriterLock", "check_format", "is_made", "remove_unmade"]

@@ -23,7 +23,7 @@ from webtable import (
     Table,
     TableSchema,
 )
-from webtable.store.rocks.commit_times import Stamps
+from webtable.store.rocks.commit_timestamps import Stamps
 
 ROW, CELL = b"row", b"f:q"
 TIMES = 30
