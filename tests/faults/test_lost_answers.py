@@ -157,7 +157,7 @@ def test_a_region_that_moved_does_not_count_twice(scene: Scene, name: str) -> No
     for error in errors:
         assert isinstance(error, RetryableError)
         assert error.maybe_applied
-        assert "not known" in str(error)
+        assert "unknown whether" in str(error)
         assert "read" in error.hint
     row = scene.calm.get(ROW)
     assert row is not None
@@ -236,7 +236,7 @@ def test_puts_are_sent_wherever_the_region_went(scene: Scene) -> None:
     assert [row.value(b"f:p") for row in scene.calm.scan()] == [b"1", b"2"]
     put = Put(ROW, {b"f:p": b"2"})
     check = Check.equal(b"f:p", b"1")
-    with pytest.raises(RetryableError, match="not known") as caught:
+    with pytest.raises(RetryableError, match="unknown whether") as caught:
         scene.lose_answer(lambda: scene.behind.check_and_mutate(ROW, check, put), scene.move)
     assert caught.value.maybe_applied
 
