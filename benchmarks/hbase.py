@@ -29,7 +29,7 @@ from benchmarks.hbase_clients import (
 from tools.thrift_gateway import ThriftGateway
 from webtable.local.hbase import LocalHBase
 from webtable.local.hbase_state import ClusterSettings
-from webtable.store.hbase.wire.cells import COMPILED
+from webtable.store.hbase.wire.cell_blocks import COMPILED
 
 __all__ = ["cluster", "run"]
 
@@ -65,7 +65,7 @@ class Step:
 STEPS = [
     Step("scan", "scan", (2, 0), (2.0, 0.75), "cells/s"),
     Step("scan of 20 KB cells", "scan_pages", (1, 0), (2.8, 1.5)),
-    Step("scan, rows not looked into", "scan_unread", (2, 0), (5, 1.5)),
+    Step("scan, cells not read", "scan_unread", (2, 0), (5, 1.5)),
     Step("scan, keys only", "scan_keys", (2, 0), (5, 1.5)),
     Step("prefix scan of 20 rows", "prefix_scan", (8, 250), (2.7, 1.2)),
     Step("batched put", "put", (8, 10_000), (1.8, 1.0)),

@@ -23,10 +23,11 @@ from benchmarks.harness import Bench, Target
 from benchmarks.links_recrawl import every_nth, recrawl
 from benchmarks.pages import sample_files
 from benchmarks.pages_ceiling import Work, ceiling, warc_files
-from webtable.links.asking.history import LinkHistory
-from webtable.links.asking.queries import LinkQueries
+from webtable.links.asking.link_history import LinkHistory
+from webtable.links.asking.link_queries import LinkQueries
 from webtable.links.asking.redirects import redirects
 from webtable.links.asking.reports import LinkReports
+from webtable.links.asking.wide_row_reader import LinkPick
 from webtable.links.index import LinkIndex
 from webtable.pages.storing.capture_parser import parse_stored
 from webtable.pages.table import PageTable
@@ -155,7 +156,7 @@ def _ask(bench: Bench, location: str) -> None:
             "top of a domain": lambda: queries.top(domain),
             "in, most linked": lambda: queries.inlinks(linked[0]),
             "in": lambda: queries.inlinks(page),
-            "in, external": lambda: queries.inlinks(page, kind="external"),
+            "in, external": lambda: queries.inlinks(page, LinkPick("external")),
             "out": lambda: queries.outlinks(page),
             "domains": queries.domains,
             "anchors": lambda: queries.anchors(page),

@@ -32,13 +32,16 @@ def run(bench: Bench, old: Path, *, with_hbase: bool, crawl: Path | None = None)
     """Compares the checkout in `old` with this one."""
     steps = [*STEPS, *(HBASE_STEPS if with_hbase else ())]
     seconds: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    pythons = {"old": _python_of(old), "new": Path(sys.executable)}
+    for python in pythons.values():
+        _compile_bytecode(python)
     with contextlib.ExitStack() as stack:
         location = stack.enter_context(cluster(bench)) if with_hbase else None
         crawl = crawl or _made_crawl(bench)
         assert warc_files(crawl), f"no WARC files under {crawl}"
         sides = {
             name: stack.enter_context(_side(bench, name, python, crawl, location))
-            for name, python in (("old", _python_of(old)), ("new", Path(sys.executable)))
+            for name, python in pythons.items()
         }
         for turn in range(bench.rounds + 1):
             what = f"round {turn} of {bench.rounds}" if turn else "warming up"
@@ -61,6 +64,12 @@ def _python_of(checkout: Path) -> Path:
     if not python.exists():
         raise SystemExit(f"no {python}; run `make setup` in {checkout}")
     return python
+
+
+def _compile_bytecode(python: Path) -> None:
+    """Compiles the modules of a checkout, or its processes may do so at every start."""
+    code = "import compileall, webtable; compileall.compile_dir(webtable.__path__[0], quiet=1)"
+    subprocess.run([python, "-c", code], check=True)
 
 
 def _made_crawl(bench: Bench) -> Path:

@@ -2,7 +2,7 @@
 
 The whole suite has thirty minutes on two cores. Each room has a share of them; a room that goes
 over its share is named in a line of its own at the end of the run. It is a report, not a failure:
-a slow machine must not turn a right answer into a wrong one. A soak run has no plan.
+a slow machine must not make a correct suite fail. A soak run has no plan.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One HBase for the whole run, started when the first test asks for it.
+"""One HBase for the whole run, started when the first test needs it.
 
 With `WEBTABLE_TEST_HBASE=hbase://…` the tests use that cluster instead and start none.
 """
@@ -28,7 +28,7 @@ def local_hbase(
     if os.environ.get("WEBTABLE_TEST_HBASE"):
         yield None
         return
-    # On HDFS each table, flush and compaction costs twice the processor time, for the same answers;
+    # On HDFS each table, flush and compaction costs twice the processor time, for the same results;
     # a soak run has it. Should the run be killed, the cluster goes too.
     storage: Storage = "hdfs" if os.environ.get("WEBTABLE_SOAK") else "local"
     settings = ClusterSettings(profile="tests", storage=storage, ends_with_caller=True)

@@ -40,14 +40,15 @@ class HotModule(NamedTuple):
 
 
 MODULES = (
+    HotModule("webtable.pages.html", "page_scan"),
     HotModule("webtable.links", "target_states"),
-    HotModule("webtable.index", "hot_plan"),
+    HotModule("webtable.index", "put_plan"),
     HotModule("webtable.records.reading", "row_decoder"),
     HotModule("webtable.store.hbase.wire", "calls"),
-    HotModule("webtable.store.hbase.wire", "codec"),
+    HotModule("webtable.store.hbase.wire", "cell_codec"),
     HotModule("webtable.store.hbase.wire", "frames"),
     HotModule("webtable.store.hbase.wire", "pipeline"),
-    HotModule("webtable.store.hbase.wire", "requests"),
+    HotModule("webtable.store.hbase.wire", "request_bytes"),
     HotModule("webtable.store.hbase.wire", "stream"),
     HotModule("webtable.store.hbase.wire", "wakeups"),
     HotModule("webtable.store.rocks", "row_decoder"),

@@ -14,7 +14,7 @@ from types import ModuleType
 import msgspec
 
 from webtable import Scan
-from webtable.values import Value
+from webtable.result_base import Value
 
 __all__ = ["alias", "members", "sections", "short_signature", "value"]
 

@@ -8,12 +8,12 @@ import webtable
 from tools.docstrings import alias, members, sections, signature, value
 from webtable import links, pages
 from webtable import webtable as front_door
-from webtable.links.asking import redirects, wide_rows
-from webtable.pages import page, times
+from webtable.links.asking import redirects, wide_row_reader
+from webtable.pages import facts, page, times
 from webtable.pages.asking import export
 from webtable.pages.formats import program_captures
+from webtable.result_base import Value
 from webtable.store import model, mutation
-from webtable.values import Value
 
 __all__ = ["store_page", "values_page", "webtable_page"]
 
@@ -54,9 +54,14 @@ def values_page(made: str) -> str:
         "Every result has two methods:",
         *members(Value, "result"),
         "## Pages",
-        *map(value, (pages.Page, pages.PageCapture, pages.PageDiff, pages.DiffLink)),
+        *map(value, (pages.Page, pages.PageCapture, pages.ResponseHeaders, pages.Header)),
+        *map(value, (pages.PageDiff, pages.DiffLink)),
         *map(value, (pages.Duplicates, pages.LoadReport, pages.Skipped, pages.Position)),
         *map(value, (pages.ExportReport, pages.Finding)),
+        "## Facts",
+        *map(value, (pages.PageFacts, pages.Heading, pages.Alternate, pages.LinkPlacement)),
+        *map(value, (pages.OpenGraph, pages.Indexability, pages.RobotsFacts, pages.RobotsGroup)),
+        *map(value, (pages.SitemapFacts,)),
         "## Links",
         *map(value, (links.LinkTo, links.LinkFrom, links.Ranked, links.DomainPages, links.Anchor)),
         *map(value, (links.Change, links.BrokenLink, links.Redirect, links.ThroughLink)),
@@ -77,7 +82,8 @@ def values_page(made: str) -> str:
                 alias(front_door, "ProfileName"),
                 alias(export, "Form"),
                 alias(page, "Outcome"),
-                alias(wide_rows, "Kind"),
+                alias(facts, "Facts"),
+                alias(wide_row_reader, "Kind"),
                 alias(redirects, "Outcome").replace("`Outcome`", "`Redirect.outcome`"),
             )
         ),

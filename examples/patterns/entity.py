@@ -1,11 +1,11 @@
-"""An entity: one row a thing, its attributes as columns of one family.
+"""An entity: one row for each thing, its attributes as columns of one family.
 
-The row key is what the thing is known by, here a customer's number. The family has the name of
-the kind of thing; it is fixed by the table. The columns are not: each row has those it needs.
+The row key identifies the thing, here a customer's number. The family has the name of the kind of
+thing; it is fixed by the table. The columns are not: each row has the columns it needs.
 
 Use it     where things are looked up by one key.
 Not        where they are looked up by something else as often: only row keys are sorted, so any
-           other question reads the whole table, or needs an index.
+           other query reads the whole table, or needs an index.
 Cheap      everything about one thing, or one attribute of it: one get.
 """
 

@@ -1,7 +1,7 @@
 """A fact with its dimensions: what a data warehouse would join is in one row.
 
 The measure has a family, and so has each dimension, with copies of the attributes that reports
-ask for. Nothing is joined when it is read, because it was joined when it was written.
+need. Reads need no join, because the join was made when the row was written.
 
 Use it     for things that happened: they do not change, so copies do not grow old.
 Not        where a dimension changes and all facts should show it: every row has its own copy.
@@ -42,7 +42,7 @@ def write(sales: Table) -> None:
 
 
 def ask(sales: Table) -> None:
-    """Reads a sale, and adds up amounts with and without a look at the buyer."""
+    """Reads a sale, and adds up amounts: all of them, and those of one buyer."""
     row = sales.get(b"1234567")
     assert row is not None
     answer("The sale with everything about it, by one get:", row.values())
@@ -51,7 +51,7 @@ def ask(sales: Table) -> None:
     amounts = [int(row.value(b"MEASURE:amount") or 0) for row in sales.scan(columns=[b"MEASURE"])]
     answer("All amounts; only their family is read:", sum(amounts))
 
-    # The column that a filter looks at must be among those that are read.
+    # The column that a filter checks must be among those that are read.
     to_bond = SingleColumnValueFilter(b"BUYER:last-name", "=", b"Bond", filter_if_missing=True)
     rows = sales.scan(columns=[b"MEASURE:amount", b"BUYER:last-name"], filter=to_bond)
     answer("What Bond paid:", sum(int(row.value(b"MEASURE:amount") or 0) for row in rows))

@@ -1,10 +1,10 @@
-"""A graph: a row a node, a family a kind of edge, a cell an edge.
+"""A graph: each node is a row, each kind of edge a family, each edge a cell.
 
 The qualifier numbers a node's edges of that kind, the value is the key of the node it leads to.
 Naming the column after the target instead keeps an edge from being stored twice.
 
-Use it     where a graph is walked from known nodes: who do I follow, what does this page link to.
-Not        for questions about the whole graph, nor backwards: who leads here reads every node,
+Use it     where a graph is read from given nodes: whom do I follow, what does this page link to.
+Not        for queries about the whole graph, nor for the edges to a node: these read every node,
            unless each edge is stored at both of its ends.
 Cheap      the edges of one kind from a node: one get. A step from many nodes: one call.
 """
@@ -28,7 +28,7 @@ def write(nodes: Table) -> None:
 
 
 def ask(nodes: Table) -> None:
-    """Looks at the neighbours of a node, walks on from it, and looks backwards."""
+    """Reads the neighbours of a node, then their neighbours, then the edges to a node."""
     row = nodes.get(b"A", [b"R"])
     assert row is not None
     answer("Where do edges R of A lead? One get:", sorted(row.values().values()))

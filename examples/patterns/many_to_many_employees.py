@@ -3,8 +3,8 @@
 The keys are versions of one column, a list of which the newest comes first; columns named after
 the keys, as in `one_to_many_columns`, do the same without a limit.
 
-Use it     where the question comes from this side, and each has a few of the other.
-Not        where it comes from the other side as often: that reads every row. Then store both
+Use it     where queries start on this side, and each row has a few keys of the other.
+Not        where queries start on the other side as often: they read every row. Then store both
            sides, or the links themselves (`many_to_many_links`).
 Cheap      the projects of an employee: one get.
 """

@@ -1,11 +1,11 @@
 """Many to many, second way: the same from the other side, here the project's employees.
 
-Which side keeps the keys depends on the question that is asked most. Who needs both directions
-cheap can keep both; but they are two rows, and only a row is atomic: on HBase a crash between
+Which side has the keys depends on the most frequent query. A program that needs both directions
+can store both; but they are two rows, and only a row is atomic: on HBase a crash between
 the two writes leaves one of them. An embedded store can commit both in one step.
 
-Use it     where the question comes from the project.
-Not        where an employee's projects are wanted as often, unless both sides are kept.
+Use it     where queries start with the project.
+Not        where an employee's projects are needed as often, unless both sides are stored.
 Cheap      the employees of a project: one get.
 """
 

@@ -1,10 +1,10 @@
-"""Mixed entities: things of several kinds in one table, told apart by the beginning of the key.
+"""Mixed entities: things of several kinds in one table, distinguished by the prefix of the key.
 
 Each kind has its own family and its own prefix of row keys. A family without cells in a row
 costs nothing, so a row of one kind is not larger for the others.
 
 Use it     for kinds that are read together or refer to each other, and are few.
-Not        where kinds differ in how long they are kept or how hard they are worked: families
+Not        where kinds differ in how long they are kept or how often they are used: families
            of one table are flushed together, and regions are split by rows of all kinds.
 Cheap      all of one kind: a range of keys. What a row refers to: one call for all of it.
 """

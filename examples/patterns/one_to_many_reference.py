@@ -1,11 +1,11 @@
 """One to many, first way: each of the many names the one, as a foreign key does.
 
 An employee is a row of its own and has the department's key in a column. It is what a relational
-schema would do. But nothing joins here, and nothing checks that the department is there.
+schema would do. But the store has no joins, and does not check that the department exists.
 
 Use it     where the many are things of their own, with attributes, and there may be any number.
-Not        where "all of one department" is the usual question: it reads every employee. Then put
-           the department in front of the row key, or keep an index.
+Not        where "all of one department" is the usual query: it reads every employee. Then put
+           the department in front of the row key, or use an index.
 Cheap      the department of an employee: one get.
 """
 

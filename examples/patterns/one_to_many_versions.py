@@ -1,11 +1,11 @@
 """One to many, third way: the many are versions of one cell.
 
-A cell keeps several values, one a timestamp, newest first. The family says how many; it is 1
-unless told, so this pattern has to ask for more, here for three.
+A cell keeps several values, one for each timestamp, newest first. The family sets how many; the
+default is 1, so this pattern creates the family with three.
 
 Use it     for a history that may forget: the last prices, titles, addresses of one thing.
-Not        for a set that must be whole: one value more than the family keeps pushes out the
-           oldest without a word, and two written in one millisecond are one.
+Not        for a set that must be complete: one value more than the family keeps removes the
+           oldest without an error, and two written in one millisecond are one.
 Cheap      the newest; the last few; what it was at a time.
 """
 
@@ -38,7 +38,7 @@ def ask(departments: Table) -> None:
     """Reads the versions in several ways, and writes one too many."""
     row = departments.get(b"Sales", [EMPLOYEES])
     assert row is not None
-    answer("A read gives the newest unless asked for more:", row.value(EMPLOYEES))
+    answer("A read returns the newest by default:", row.value(EMPLOYEES))
 
     row = departments.get(b"Sales", [EMPLOYEES], versions=3)
     assert row is not None

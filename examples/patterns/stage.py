@@ -1,8 +1,8 @@
-"""What the patterns share: a store to play on, and a way to show what is stored.
+"""What the patterns share: a store to run on, and a way to print what is stored.
 
-Each pattern has a `SCHEMA`, a function `write` that stores its rows, and one `ask` with the
-questions that it answers well, and one or two that it does not. Without `--store` it plays on a
-store of its own that is gone afterwards.
+Each pattern has a `SCHEMA`, a function `write` that stores its rows, and a function `ask` with the
+queries that it is good for, and one or two that are expensive. Without `--store` it runs on a
+temporary store.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def show(table: Table) -> None:
 
 
 def answer(question: str, found: object) -> None:
-    """Prints a question and what was found, several things in a line each."""
+    """Prints a query and its results, one result on each line."""
     print(question)
     if isinstance(found, dict):
         lines = [f"{_plain(name)} = {_plain(value)}" for name, value in found.items()]

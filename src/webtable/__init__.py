@@ -1,8 +1,8 @@
-"""WebTable keeps crawled web pages as Bigtable's Webtable did, and answers queries about them.
+"""WebTable stores crawled web pages as Bigtable's Webtable did, and runs queries on them.
 
     from webtable import WebTable
 
-    with WebTable.open("crawl.db") as web:                 # created where there is none
+    with WebTable.open("crawl.db") as web:                 # created if it does not exist
         web.load("crawl.warc.gz")                          # files; indexes and links follow
         web.put("https://example.com/", "<h1>Hello</h1>")  # one capture of your own crawler
         web.page("https://example.com/")                   # also history, body, diff, as_of=

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 __all__ = [
     "AccessError",
@@ -47,7 +47,10 @@ __all__ = [
     "WebTableError",
     "door",
     "error_body",
+    "without_errors",
 ]
+
+T = TypeVar("T")
 
 
 class WebTableError(Exception):
@@ -332,6 +335,31 @@ class StoreClosed(WebTableError):
 
     def __init__(self, location: str) -> None:
         super().__init__(f"store '{location}' is closed", hint="open it again")
+
+
+def without_errors(outcomes: Sequence[T | WebTableError], failed: str, first: int = 0) -> list[T]:
+    """Returns the outcomes of a bulk write.
+
+    Args:
+        failed: the message of the error behind the counts, such as "rows of 'pages' not written".
+        first: the position of the first one.
+
+    Raises:
+        BatchError: some are errors.
+    """
+    made: list[T] = []
+    errors: list[WebTableError] = []
+    positions: list[int] = []
+    for position, outcome in enumerate(outcomes, first):
+        if isinstance(outcome, WebTableError):
+            errors.append(outcome)
+            positions.append(position)
+        else:
+            made.append(outcome)
+    if errors:
+        message = f"{len(errors):,} of {len(outcomes):,} {failed}"
+        raise BatchError(message, errors, positions)
+    return made
 
 
 class BatchError(ExceptionGroup[WebTableError], WebTableError):  # type: ignore[override]

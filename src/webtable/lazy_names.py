@@ -9,8 +9,10 @@ from importlib import import_module
 __all__ = ["lazy_names"]
 
 
-def lazy_names(package: str, modules: Mapping[str, str]) -> Callable[[str], object]:
-    """Returns the `__getattr__` of a package: it imports the module of a name, once.
+def lazy_names(
+    package: str, modules: Mapping[str, str]
+) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
+    """Returns the `__getattr__` of a package, which imports the module of a name, once; `__dir__`.
 
     Args:
         modules: the module that each public name is in.
@@ -23,4 +25,7 @@ def lazy_names(package: str, modules: Mapping[str, str]) -> Callable[[str], obje
         setattr(sys.modules[package], name, value)
         return value
 
-    return __getattr__
+    def __dir__() -> list[str]:  # noqa: N807
+        return sorted({*vars(sys.modules[package]), *modules})
+
+    return __getattr__, __dir__

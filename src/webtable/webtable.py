@@ -9,35 +9,38 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, BinaryIO, Literal, Self
 
-from webtable.errors import AlreadyExists, InvalidRequest, NotFound, SchemaMismatch
-from webtable.links.asking.links import Links
+from webtable.errors import AlreadyExists
+from webtable.links.asking.links_api import Links
 from webtable.links.index import LinkIndex
-from webtable.pages.asking.page_at_time import completed_captures, page_at
+from webtable.links.store_creation import create_tables, link_hook, opened_links
+from webtable.pages.asking.page_at_time import captures_of, indexability_of, page_at
 from webtable.pages.asking.queries import PageQueries
 from webtable.pages.asking.reports import Reports, list_of
 from webtable.pages.asking.results import Results
-from webtable.pages.page import Outcome, Page, PageCapture, capture_of
+from webtable.pages.facts import Facts, Indexability
+from webtable.pages.page import Outcome, Page, PageCapture
 from webtable.pages.storing.capture_parser import parse_stored, ready
-from webtable.pages.storing.cells import encode_time
 from webtable.pages.table import PageTable
-from webtable.pages.times import When, second_of
+from webtable.pages.times import When, optional_second, second_of
 from webtable.pages.urls import typed_url
 from webtable.store.store import Store, open_store
 from webtable.temporary_folders import remove_all_dead
 
 if TYPE_CHECKING:
     from webtable.links.checking.rebuild import RebuildReport
-    from webtable.links.checking.store_report import StoreReport
-    from webtable.links.updating.count_exporter import Drained
-    from webtable.links.updating.hook import LinkHook
+    from webtable.links.checking.verify_store import StoreReport
+    from webtable.links.updating.cluster_counts import Drained
+    from webtable.pages.asking.changes import ChangeFeed
     from webtable.pages.asking.diff import PageDiff
     from webtable.pages.asking.export import ExportReport, Form
+    from webtable.pages.asking.response_headers import ResponseHeaders
     from webtable.pages.captures import Position, Skipped
     from webtable.pages.checking.doctor import Finding
     from webtable.pages.formats.program_captures import Headers
     from webtable.pages.loading.loader import LoadReport
+    from webtable.pages.upgrading.upgrade import UpgradeReport
 
-__all__ = ["KeyName", "ProfileName", "WebTable", "create_tables"]
+__all__ = ["KeyName", "ProfileName", "WebTable"]
 
 KeyName = Literal["readable", "salted"]
 """How row keys are made."""
@@ -48,15 +51,15 @@ ProfileName = Literal["live", "archive"]
 class WebTable:
     """A store of crawled pages: every version of a page, everything under a domain, and the links.
 
-    `open` opens one, and creates it where there is none. Use it in a `with` block, and share it
-    between threads: reads run side by side, and writes of one object take turns. Of an embedded
-    store one process may write; any number read it at the same time (`read_only=True`).
-    `WebTable(store)` takes a store that is open already.
+    `open` opens a store, and creates it if it does not exist. Use it in a `with` block, and share
+    it between threads: reads run side by side, and writes of one object take turns. One process may
+    write an embedded store; any number of processes read it at the same time (`read_only=True`).
+    `WebTable(store)` uses a store that is open already.
 
-    Every method that takes a URL raises `InvalidUrl` where it cannot be one of a page, and every
-    one that takes a time or a domain `InvalidRequest`. Methods that write raise `ReadOnly` after
-    `read_only=True`; after `close` every method raises `StoreClosed`. On a cluster, a
-    `RetryableError` says that the same call may work later.
+    Every method with a URL raises `InvalidUrl` if no page can have that URL; every method with a
+    time or a domain raises `InvalidRequest` if that is not valid. Methods that write raise
+    `ReadOnly` after `read_only=True`; after `close` every method raises `StoreClosed`. On a
+    cluster, a `RetryableError` means that the same call may work later.
 
     Attributes:
         store: the wide-column store below: its tables, rows and administration.
@@ -85,7 +88,7 @@ class WebTable:
 
         Args:
             location: a directory, `hbase://HOST` or `hbase+masters://HOST`.
-            create: create the store where there is none, and finish one whose creation was
+            create: create the store if it does not exist, and complete a creation that was
                 interrupted.
             read_only: do not write. An embedded store may be written by another process meanwhile;
                 `refresh` shows what it has stored since.
@@ -93,6 +96,7 @@ class WebTable:
 
         Raises:
             NotFound: there is no store of pages, and it is not to be created.
+            FormatVersionError: the store has an earlier format, see `upgrade`, or a newer one.
             StoreLocked: another process writes this embedded store.
         """
         is_new_allowed = create and not read_only
@@ -136,6 +140,32 @@ class WebTable:
             store.close()
             raise
 
+    @staticmethod
+    def upgrade(
+        location: str | os.PathLike[str],
+        *,
+        on_progress: Callable[[str, int], None] | None = None,
+    ) -> UpgradeReport:
+        """Brings a store of pages of an earlier format to the present one, in bounded memory.
+
+        `open` rejects such a store with `FormatVersionError`. Close it in every other process
+        first. An upgrade that was stopped, at any moment, continues when it is run again; a store
+        of the present format stays as it is.
+
+        Args:
+            on_progress: is called with a step of the upgrade and the number of pages that it has
+                read.
+
+        Raises:
+            NotFound: there is no store of pages.
+            FormatVersionError: the store has a newer format; the hint names the version to install.
+            StoreLocked: another process writes this embedded store.
+        """
+        from webtable.pages.upgrading.upgrade import upgrade
+
+        with open_store(os.fspath(location), create=False) as store:
+            return upgrade(store, parse_stored, on_progress=on_progress or (lambda *_: None))
+
     @property
     def keys(self) -> str:
         """How row keys are made: `readable` or `salted`."""
@@ -158,15 +188,15 @@ class WebTable:
     ) -> LoadReport:
         """Loads crawl files: WARC, ARC, WAT or JSON lines; indexes and links follow.
 
-        A file that is loaded again changes nothing; a load that was stopped goes on.
+        A file that is loaded again changes nothing; a load that was stopped is resumed.
 
         Args:
             paths: files, `-` for the standard input.
             workers: processes that read and parse; None: one for each processor core.
             on_skipped: is called for every record that is not stored, or not in full.
             on_progress: is called with a file and how far in it everything is stored.
-            check: raise an error where something was not read or not stored; otherwise look at
-                the report.
+            check: raise an error if something was not read or not stored. Without it, the report
+                has the numbers.
 
         Raises:
             IncompleteLoad: a part of a file was not read; the rest is stored. The notes of the
@@ -198,23 +228,24 @@ class WebTable:
     ) -> Outcome:
         """Stores one capture of a program's own crawler; indexes and links follow.
 
-        Returns what it was: `new`, `changed`, `unchanged`, or `older` than what is stored. Each
-        call is one commit: for many pages, `load` is several times faster.
+        Returns the outcome: `new`, `changed`, `unchanged`, or `older` than the newest stored
+        capture. Each call is one commit: for many pages, `load` is several times faster.
 
         Args:
             body: text is stored as UTF-8, and is HTML unless the headers have another type. Bytes
-                may be unpacked already, or be packed as the header `Content-Encoding` says. A body
-                of more than 8 MiB is not stored, its capture is.
-            headers: as the server sent them; type, charset, redirect, canonical and robots count.
-            fetched: when; None: now.
+                may be uncompressed, or compressed as the header `Content-Encoding` says. A body of
+                more than 8 MiB is not stored, but its capture is.
+            headers: as the server sent them; they are stored with the capture. Type, charset,
+                redirect, canonical and robots count.
+            fetched: the time of the capture; None: now.
 
         Raises:
-            InvalidUrl: the URL is not one of a page.
-            InvalidRequest: status, headers or time are not those of a capture.
+            InvalidUrl: no page can have this URL.
+            InvalidRequest: status, headers or time are not valid for a capture.
         """
         from webtable.pages.formats.program_captures import capture_of_program
 
-        second = None if fetched is None else second_of(fetched)
+        second = optional_second(fetched)
         capture = ready(capture_of_program(url, body, status, headers, second))
         with self._writing() as pages:
             (outcome,) = pages.store_captures([capture])
@@ -229,8 +260,8 @@ class WebTable:
 
         Args:
             url: `https://` may be left out; `http` is tried where https is not stored.
-            as_of: as it was then; a day stands for its end. The number of inlinks of then is not
-                known.
+            as_of: the page as it was at this time; a day means its end. The result has no number
+                of inlinks.
         """
         url = self._table.find_url(url)
         if as_of is None:
@@ -240,14 +271,44 @@ class WebTable:
 
     def body(self, url: str, *, as_of: When | None = None) -> bytes | None:
         """Returns the body of a page, byte for byte; None where it is not stored."""
-        second = None if as_of is None else second_of(as_of)
-        content = self._table.content(self._table.find_url(url), second)
+        content = self._table.content(self._table.find_url(url), optional_second(as_of))
         return None if content is None else content.body
+
+    def headers(self, url: str, *, as_of: When | None = None) -> ResponseHeaders | None:
+        """Returns the status line and the headers of a page's response, as received.
+
+        None where they are not stored: they have expired, or the store had an earlier format.
+
+        Args:
+            as_of: those of the newest capture at this time; a day means its end.
+        """
+        from webtable.pages.asking.response_headers import headers_at
+
+        return headers_at(self._table, self._table.find_url(url), optional_second(as_of))
+
+    def facts(self, url: str, *, as_of: When | None = None) -> Facts | None:
+        """Returns what the body of a page contains: `PageFacts`, `RobotsFacts` or `SitemapFacts`.
+
+        Facts are computed when a body is stored, and remain when the body expires. None where the
+        page or its body is not stored, and for other bodies than HTML, robots.txt and sitemaps.
+
+        Args:
+            as_of: the page as it was at this time; a day means its end.
+        """
+        return self._table.facts(self._table.find_url(url), optional_second(as_of))
+
+    def indexability(self, url: str, *, as_of: When | None = None) -> Indexability | None:
+        """Returns whether search engines may index a page, and why; None where it is not stored.
+
+        Args:
+            as_of: the page as it was at this time; a day means its end.
+        """
+        page = self.page(url, as_of=as_of)
+        return None if page is None else indexability_of(page, self.facts(page.url, as_of=as_of))
 
     def history(self, url: str) -> list[PageCapture]:
         """Returns the captures of a page, the newest first; none where it is not stored."""
-        notes = completed_captures(self._table.captures(self._table.find_url(url)))
-        return [capture_of(note) for note in reversed(notes)]
+        return captures_of(self._table, self._table.find_url(url))
 
     def diff(self, url: str, old: When | None = None, new: When | None = None) -> PageDiff:
         """Returns what changed in a page from one time to another, in its text and its links.
@@ -261,13 +322,8 @@ class WebTable:
         """
         from webtable.pages.asking.diff import compare
 
-        before, after = (None if each is None else second_of(each) for each in (old, new))
-        if before is not None and after is not None and before > after:
-            raise InvalidRequest(
-                f"{encode_time(before)} is after {encode_time(after)}",
-                hint="the older time (--from) comes first",
-            )
-        return compare(self._table, self._table.find_url(url), before, after)
+        url = self._table.find_url(url)
+        return compare(self._table, url, optional_second(old), optional_second(new))
 
     # Many pages
 
@@ -281,7 +337,7 @@ class WebTable:
     ) -> Results[Page]:
         """Returns the pages of a domain, or those whose URLs begin with `domain/directory/`.
 
-        They come in the order of their row keys.
+        They come in the order of their row keys. For a domain without pages the list is empty.
 
         Args:
             domain: such as `example.com`, `127.0.0.1:8766` or `example.com/blog/`; empty: all
@@ -299,6 +355,23 @@ class WebTable:
             return list_of("directory", partial(queries.in_directory, url), limit, cursor, url=url)
         fetch = partial(queries.under, domain, with_subdomains=with_subdomains)
         return list_of("pages", fetch, limit, cursor, domain=domain, subdomains=with_subdomains)
+
+    def changes(self, since: str | None = None) -> ChangeFeed:
+        """Returns the pages that changed after a cursor, each at its newest change, in order.
+
+        `read` and iteration return them, and `cursor` is where to continue later, in another
+        process too. On a cluster the changes of the last eleven minutes may come again.
+
+        Args:
+            since: the cursor of an earlier feed; None: from the beginning, which is every page.
+
+        Raises:
+            InvalidRequest: it is not a cursor.
+            ConflictError: it is a cursor of another store.
+        """
+        from webtable.pages.asking.changes import ChangeFeed
+
+        return ChangeFeed(self._table, since)
 
     def export(
         self,
@@ -324,18 +397,10 @@ class WebTable:
             InvalidUrl: one of the URLs is not the URL of a page; no file is left behind.
         """
         from webtable.output_file import new_file
-        from webtable.pages.asking.export import all_urls, export
+        from webtable.pages.asking.export import chosen_urls, export
 
-        if domain and urls is not None:
-            raise InvalidRequest("both a domain and a list of URLs", hint="name one of them")
-        if isinstance(urls, str):
-            raise InvalidRequest("urls is one text, not a list of URLs", hint="write urls=[URL]")
-        if urls is not None:
-            urls = map(self._table.find_url, urls)
-        elif domain:
-            urls = (page.url for page in self.pages(domain))
-        else:
-            urls = all_urls(self._table)
+        of_domain = (page.url for page in self.pages(domain)) if domain else None
+        urls = chosen_urls(self._table, of_domain, urls)
         if isinstance(out, str | os.PathLike):
             with new_file(os.fspath(out), overwrite=overwrite) as file:
                 return export(self._table, urls, file, form)
@@ -349,20 +414,20 @@ class WebTable:
         """Reads everything that is stored and compares it with its source.
 
         Args:
-            repair: repair what can be repaired, and look again.
+            repair: repair what can be repaired, and verify again.
             quick: read no bodies, and not every block of every file.
-            sample: only so many pages, chosen by chance, and their links.
+            sample: verify only so many pages, chosen at random, and their links.
 
         Raises:
             CorruptData: a file of the store is damaged.
         """
-        from webtable.links.checking.store_report import verify_store
+        from webtable.links.checking.verify_store import verify_store
 
         with self._write_lock if repair else contextlib.nullcontext():
             return verify_store(self._table, repair=repair, quick=quick, sample=sample)
 
     def doctor(self) -> list[Finding]:
-        """Measures whether the store still fits its size; each finding has advice."""
+        """Checks whether the store has outgrown its setup; each finding has advice."""
         from webtable.pages.checking.doctor import examine
 
         return examine(self._table)
@@ -373,9 +438,10 @@ class WebTable:
         return {name: rows.state(name) for name in rows.indexes}
 
     def build_index(self, name: str) -> int:
-        """Builds an index of pages anew; returns the number of pages.
+        """Builds an index of pages again; returns the number of pages.
 
-        Queries that need it fail meanwhile. Other processes that write must open the store again.
+        Queries that need the index fail meanwhile. Other processes that write must open the store
+        again.
 
         Raises:
             InvalidRequest: there is no index of that name.
@@ -384,8 +450,7 @@ class WebTable:
 
         self._table.rows.index(name)
         with self._write_lock:
-            pages = self._table.with_newest(name)
-            return build_index(pages.rows, pages.keys, name)
+            return build_index(self._table.rows, name)
 
     def rebuild_links(
         self,
@@ -400,16 +465,16 @@ class WebTable:
         from webtable.links.checking.rebuild import rebuild
 
         with self._write_lock:
-            index = self._link_index()
+            index = opened_links(self._table)
             return rebuild(index, directory=temp_dir, on_progress=on_progress or (lambda *_: None))
 
     def drain_links(self) -> Drained:
         """Finishes the link updates that stopped loads left behind; the next load does it too."""
         with self._write_lock:
-            return _link_hook(LinkIndex.open(self._table)).drain()
+            return link_hook(LinkIndex.open(self._table)).drain()
 
     def refresh(self) -> None:
-        """Lets a read-only WebTable see what its writer has stored by now."""
+        """Makes what the writer has stored so far visible to a read-only WebTable."""
         self.store.refresh()
 
     def close(self) -> None:
@@ -430,40 +495,5 @@ class WebTable:
         """Takes the turn to write; the link index follows what is stored."""
         with self._write_lock:
             if self._table.hook is None:
-                self._table.hook = _link_hook(self._link_index())
+                self._table.hook = link_hook(opened_links(self._table))
             yield self._table
-
-    def _link_index(self) -> LinkIndex:
-        try:
-            return LinkIndex.open(self._table)
-        except NotFound:
-            # A creation that was interrupted, or a store from before there were link indexes.
-            return LinkIndex.create(self._table)
-
-
-def _link_hook(index: LinkIndex) -> LinkHook:
-    from webtable.links.updating.hook import LinkHook
-
-    return LinkHook(index)
-
-
-def create_tables(store: Store, keys: str | None = None, profile: str | None = None) -> PageTable:
-    """Creates the tables of a store of pages, or those that are missing.
-
-    Raises:
-        AlreadyExists: all of them exist.
-        InvalidRequest: other tables have the same names.
-    """
-    try:
-        pages = PageTable.open(store, parse_stored)
-    except (NotFound, SchemaMismatch):
-        links = LinkIndex.planned_tables(is_embedded=store.capabilities.atomic_commits)
-        pages = PageTable.create(store, parse_stored, keys=keys, profile=profile, beside=links)
-    else:
-        with contextlib.suppress(NotFound):
-            LinkIndex.open(pages)
-            raise AlreadyExists(
-                "store of pages", store.location, hint="open it, or drop its tables"
-            )
-    LinkIndex.create(pages)
-    return pages

@@ -12,8 +12,8 @@ from click.testing import CliRunner, Result
 
 import webtable
 from webtable.cli.main import cli
-from webtable.cli.options import ROW_KEY
 from webtable.cli.output import show_bytes
+from webtable.cli.shared_options import ROW_KEY
 
 
 @pytest.fixture
@@ -101,7 +101,7 @@ def test_what_a_table_cannot_be(arguments: tuple[str, ...], exit_code: int, said
     "arguments",
     [("table", "drop", "pages"), ("table", "truncate", "pages"), ("snapshot", "delete", "s")],
 )
-def test_what_removes_data_is_said_twice(arguments: tuple[str, ...]) -> None:
+def test_commands_that_remove_data_need_a_confirmation(arguments: tuple[str, ...]) -> None:
     done = run(*arguments)
     assert done.exit_code == 2
     assert "add --yes" in done.stderr

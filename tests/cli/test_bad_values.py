@@ -14,9 +14,9 @@ from click.testing import CliRunner, Result
 
 from tests.pages.formats.crawls import http, record
 from tools.reference import leaf_commands
-from webtable.cli.list_output import Moment
+from webtable.cli.list_options import Moment
 from webtable.cli.main import cli
-from webtable.cli.options import RowKey
+from webtable.cli.shared_options import RowKey
 
 Run = Callable[..., Result]
 

@@ -1,4 +1,4 @@
-"""Queries that cannot be answered as they are asked: an error, not an empty answer."""
+"""Queries that are not valid: an error, not an empty result."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def run(store: str) -> Run:
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
-def test_a_right_cursor_goes_on_and_a_wrong_one_is_refused(run: Run, question: str) -> None:
+def test_a_right_cursor_goes_on_and_a_wrong_one_is_rejected(run: Run, question: str) -> None:
     asked = QUESTIONS[question]
     whole = json.loads(run(*asked, "--limit", "1000", "--format", "json").stdout)["items"]
     pieces: list[object] = []
@@ -103,14 +103,14 @@ def test_a_right_cursor_goes_on_and_a_wrong_one_is_refused(run: Run, question: s
         assert "--after" in answer.stderr
 
 
-def test_a_cursor_of_another_question_is_refused(run: Run) -> None:
+def test_a_cursor_of_another_kind_of_query_is_rejected(run: Run) -> None:
     cursors = {}
     for name, asked in QUESTIONS.items():
         first = json.loads(run(*asked, "--limit", "1", "--format", "json").stdout)
         if first["next"] is not None:
             cursors[name] = first["next"]
     assert len(cursors) > 20
-    # Cursors of one family of questions look alike, and stand for a place in the same order.
+    # Cursors of similar queries look alike, and stand for a position in the same order.
     for question, cursor in (
         ("pages", cursors["largest"]),
         ("largest", cursors["pages"]),
@@ -127,7 +127,7 @@ def test_a_cursor_of_another_question_is_refused(run: Run) -> None:
     assert run("pages", "other.org", "--after", cursors["pages"]).exit_code == 2
 
 
-def test_a_cursor_of_another_query_is_rejected(run: Run) -> None:
+def test_a_cursor_of_the_same_query_with_other_options_is_rejected(run: Run) -> None:
     first = json.loads(run("links", "top", "--limit", "1", "--format", "json").stdout)["next"]
     assert run("links", "top", "--after", first).exit_code == 0
     for other in (
@@ -139,7 +139,7 @@ def test_a_cursor_of_another_query_is_rejected(run: Run) -> None:
         assert run(*other, "--after", first).exit_code == 2, other
 
 
-def test_an_empty_end_is_said(run: Run) -> None:
+def test_the_end_of_a_list_is_reported(run: Run) -> None:
     behind = _sealed("links-on url=https://example.com/p/1 kind=all", "99")
     answer = run("links", "out", "example.com/p/1", "--after", behind)
     assert answer.exit_code == 0
@@ -147,7 +147,7 @@ def test_an_empty_end_is_said(run: Run) -> None:
 
 
 @pytest.mark.parametrize("name", ["ex ample.com", "example.com?x", "a@b", "http:", "[::1", "a:b"])
-def test_what_is_no_domain_is_refused(run: Run, name: str) -> None:
+def test_what_is_no_domain_is_rejected(run: Run, name: str) -> None:
     for asked in (("pages", name), ("report", "modified", "--domain", name)):
         answer = run(*asked)
         assert answer.exit_code == 2, answer.output
@@ -167,7 +167,7 @@ def test_pages_of_a_host_and_a_port(run: Run) -> None:
     assert len(urls("example.com:443")) == len(urls("EXAMPLE.com"))
 
 
-def test_a_domain_without_pages_is_said(run: Run) -> None:
+def test_a_domain_without_pages_is_reported(run: Run) -> None:
     answer = run("pages", "nothing.example")
     assert answer.exit_code == 0
     assert "no page of 'nothing.example' is stored" in answer.stderr
@@ -182,7 +182,7 @@ def test_a_domain_without_pages_is_said(run: Run) -> None:
         (("diff", "example.com/p/0"), "--from", "--to"),
     ],
 )
-def test_a_range_that_ends_before_it_begins_is_refused(
+def test_a_range_that_ends_before_it_begins_is_rejected(
     run: Run, asked: tuple[str, ...], first: str, last: str
 ) -> None:
     answer = run(*asked, first, "2026-02-01", last, "2026-01-01")

@@ -1,4 +1,4 @@
-"""`make demo` makes a crawl, loads it, and gets answers."""
+"""`make demo` makes a crawl, loads it, and queries it."""
 
 from __future__ import annotations
 

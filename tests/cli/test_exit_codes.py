@@ -18,6 +18,7 @@ import pytest
 from click.testing import CliRunner
 
 import webtable
+from tests.waiting import wait_for
 from tools.reference import COMMAND_CODES, EXIT_CODES
 from webtable.cli.main import cli
 from webtable.errors import AlreadyExists, DiskFull, InvalidRequest
@@ -179,11 +180,8 @@ def waiting(*arguments: str, until: Callable[[], bool]) -> Iterator[subprocess.P
     """Runs a command that reads standard input, which says nothing, until a condition holds."""
     with webtable_process(*arguments) as process:
         try:
-            give_up = time.monotonic() + PATIENCE_SECONDS
-            while not until():
-                assert process.poll() is None
-                assert time.monotonic() < give_up
-                time.sleep(0.01)
+            wait_for(lambda: until() or process.poll() is not None, PATIENCE_SECONDS)
+            assert process.poll() is None
             yield process
         finally:
             process.kill()
@@ -252,7 +250,7 @@ def test_a_new_file(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_new_file_that_somebody_else_makes_meanwhile(tmp_path: Path) -> None:
+def test_a_new_file_that_another_process_makes_meanwhile(tmp_path: Path) -> None:
     path = tmp_path / "out"
 
     def write() -> None:

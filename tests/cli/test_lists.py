@@ -12,10 +12,11 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from webtable.cli.list_output import Listing, print_results
+from webtable.cli.list_options import Listing
+from webtable.cli.list_printing import print_results
 from webtable.cli.main import cli
-from webtable.cli.options import FORMATS, Format
 from webtable.cli.output import Column
+from webtable.cli.shared_options import FORMATS, Format
 from webtable.pages.asking.results import QueryCost, ResultPage, Results
 from webtable.webtable import WebTable
 
@@ -26,10 +27,12 @@ ONE_ITEM = {
     "balancer run", "cluster", "diff", "doctor", "hbase down", "hbase status", "hbase up",
     "index list", "links drain", "links rebuild", "load", "page", "records ghosts",
     "records verify", "region merge", "region move", "region show", "region split",
-    "table compaction", "table describe", "table is-enabled", "verify",
+    "table compaction", "table describe", "table is-enabled", "upgrade", "verify",
 }  # fmt: skip
 # Lists of the store's own things are short: all of them are printed, from --start on.
 WITH_START = {"namespace list", "regions", "servers", "snapshot list", "stats", "tables"}
+# A feed is read to its end, and continues with --since.
+FEEDS = {"changes"}
 # `pages` has the domain as its argument; `links domains` lists domains, `links dump` all tables.
 WITHOUT_DOMAIN = {"pages", "links domains", "links dump"}
 
@@ -56,8 +59,9 @@ LISTS = {
 
 def test_every_list_has_the_options_of_lists() -> None:
     assert {name for name, found in LISTS.items() if not found >= LIST_OPTIONS} == (
-        ONE_ITEM | WITH_START
+        ONE_ITEM | WITH_START | FEEDS
     )
+    assert all(LISTS[name] >= {"--limit", "--since"} for name in FEEDS)
     assert all(LISTS[name] >= {"--limit", "--start"} for name in WITH_START)
     assert {
         name for name, found in LISTS.items() if found >= LIST_OPTIONS and "--domain" not in found
@@ -128,7 +132,17 @@ def test_anchor_texts_of_the_links_of_one_domain(store: str) -> None:
 
 @pytest.mark.parametrize("typed", ["axample.com", "www.exampl.com", "xeample.com", "example.con"])
 @pytest.mark.parametrize(
-    "command", [("pages",), ("pages", "--all"), ("report", "errors", "--domain")]
+    "command",
+    [
+        ("pages",),
+        ("pages", "--all"),
+        ("report", "errors", "--domain"),
+        ("links", "top", "--domain"),
+        ("links", "broken", "--domain"),
+        ("links", "orphans", "--domain"),
+        ("links", "dead-ends", "--domain"),
+        ("links", "redirects", "--domain"),
+    ],
 )
 def test_a_misspelt_domain_gets_a_suggestion(
     store: str, command: tuple[str, ...], typed: str

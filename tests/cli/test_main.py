@@ -19,7 +19,7 @@ from tools.reference import leaf_commands
 from webtable import errors
 from webtable.cli import main as command_line
 from webtable.cli.main import COMMANDS, Entry, cli, main
-from webtable.cli.options import format_option
+from webtable.cli.shared_options import format_option
 
 LEAVES = dict(leaf_commands())
 

@@ -12,12 +12,12 @@ import pytest
 from click.testing import CliRunner
 
 from webtable.cli.main import COMMANDS, STOPPED, Entry, cli, main
-from webtable.cli.options import go_on_with, store_option
+from webtable.cli.shared_options import go_on_with, store_option
 
 
 @pytest.fixture(autouse=True)
 def _probe(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Adds a command `webtable probe` that logs, and is stopped where it is told to be."""
+    """Adds a command `webtable probe` that logs, and is stopped at a given step."""
 
     @click.command()
     @click.option("--stop", is_flag=True)

@@ -98,7 +98,7 @@ def test_what_only_the_embedded_store_can_do(location: str) -> None:
     assert run("checkpoint", "somewhere", "--store", location).exit_code == 2
 
 
-def test_a_cluster_that_does_not_answer() -> None:
+def test_a_cluster_that_does_not_respond() -> None:
     # Nothing listens on port 1 of this machine.
     done = run("tables", "--store", "hbase://127.0.0.1:1", "--format", "json")
     assert done.exit_code == 5

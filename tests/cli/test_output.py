@@ -5,8 +5,8 @@ import shlex
 
 import pytest
 
-from webtable.cli.options import Format
 from webtable.cli.output import Column, print_items, show_bytes, show_size
+from webtable.cli.shared_options import Format
 
 COLUMNS = (
     Column("row", "ROW"),
@@ -63,7 +63,7 @@ def test_a_list_in_one_field(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == 'families\n"a, b"\n'
 
 
-def test_more_is_said_on_stderr(capsys: pytest.CaptureFixture[str]) -> None:
+def test_more_is_printed_on_stderr(capsys: pytest.CaptureFixture[str]) -> None:
     print_items(ITEMS, COLUMNS, "jsonl", next_key="z")
     assert capsys.readouterr().err == "more results follow: continue with --start 'z'\n"
 

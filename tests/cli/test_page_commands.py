@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import random
 from collections.abc import Callable
@@ -128,6 +129,59 @@ def test_the_body_of_a_page(run: Run) -> None:
     assert then.stdout_bytes == b"same"
 
 
+def test_the_headers_of_a_page(tmp_path: Path) -> None:
+    location, crawl = str(tmp_path / "store"), tmp_path / "crawl.warc"
+    hostile = ("X-Hostile", "a\x1b[31mb")
+    crawl.write_bytes(
+        record(http(b"one", ("X-A", "1"), ("X-A", "2")), date="2026-09-01T00:00:00Z")
+        + record(http(b"two", hostile), date="2026-09-02T00:00:00Z")
+        + record(b"three", kind="resource", Content_Type="text/plain", date="2026-09-03T00:00:00Z")
+    )
+    assert CliRunner().invoke(cli, ["load", str(crawl), "--store", location]).exit_code == 0
+
+    def headers(*arguments: str) -> Result:
+        command = ["page", "example.com", "--headers", *arguments, "--store", location]
+        return CliRunner().invoke(cli, command)
+
+    first = headers("--as-of", "2026-09-01")
+    assert first.stdout.splitlines() == [
+        "HTTP/1.1 200 OK",
+        "Content-Type: text/html",
+        "X-A: 1",
+        "X-A: 2",
+    ]
+    assert "\x1b" not in headers("--as-of", "2026-09-02").stdout
+    shown = json.loads(headers("--as-of", "2026-09-02", "--format", "json").stdout)
+    assert shown["status_line"] == "HTTP/1.1 200 OK"
+    assert shown["headers"][1] == {"name": hostile[0], "value": hostile[1]}
+    table = headers("--as-of", "2026-09-01", "--format", "csv").stdout
+    assert table.splitlines() == ["name,value", "Content-Type,text/html", "X-A,1", "X-A,2"]
+    # A record without a response has no headers.
+    absent = headers()
+    assert absent.exit_code == 3
+    assert "headers 'https://example.com/ of 2026-09-03T00:00:00Z' does not exist" in absent.stderr
+    assert headers("--as-of", "2020-01-01").exit_code == 3
+
+
+def test_the_origin_of_captures(tmp_path: Path) -> None:
+    location, crawl = str(tmp_path / "store"), tmp_path / "crawl.warc"
+    made = record(http(b"one"), date="2026-09-01T00:00:00Z", WARC_IP_Address="192.0.2.1")
+    crawl.write_bytes(made)
+    assert CliRunner().invoke(cli, ["load", str(crawl), "--store", location]).exit_code == 0
+
+    def versions(form: str) -> str:
+        command = ["page", "example.com", "--versions", "1", "--format", form, "--store", location]
+        return CliRunner().invoke(cli, command).stdout
+
+    (item,) = json.loads(versions("json"))["items"]
+    assert (item["file"], item["offset"], item["length"]) == (str(crawl), 0, len(made))
+    assert (item["record_id"], item["ip"]) == ("<urn:uuid:1>", "192.0.2.1")
+    (row,) = csv.DictReader(versions("csv").splitlines())
+    assert row.keys() == item.keys()
+    assert row["ip"] == "192.0.2.1"
+    assert "FILE" in versions("table")
+
+
 def test_what_is_not_there(run: Run) -> None:
     unknown = run("page", "example.com/nothing")
     assert unknown.exit_code == 3
@@ -159,7 +213,7 @@ def test_a_load_without_any_file_creates_no_store(tmp_path: Path) -> None:
     assert not location.exists()
 
 
-def test_an_empty_answer_is_said(run: Run) -> None:
+def test_an_empty_result_is_reported(run: Run) -> None:
     answer = run("report", "modified", "--until", "2001-01-01")
     assert answer.exit_code == 0
     assert answer.stderr == "nothing found\n"

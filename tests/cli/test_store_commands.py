@@ -1,4 +1,4 @@
-"""The commands that look at a store and after it."""
+"""The commands that show a store and maintain it."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_tables_as_json(location: str) -> None:
     assert pages["cells"] >= 100
 
 
-def test_a_limited_answer_says_where_to_go_on(location: str) -> None:
+def test_a_limited_result_has_a_cursor(location: str) -> None:
     first = json.loads(
         run("tables", "--store", location, "--format", "json", "--limit", "2").stdout
     )
@@ -177,7 +177,7 @@ def test_reading_goes_on_beside_a_writer(location: str) -> None:
 
 
 @pytest.mark.parametrize("command", ["flush", "compact"])
-def test_a_second_writer_is_told_who_has_the_store(command: str, location: str) -> None:
+def test_a_second_writer_gets_an_error_that_names_the_first(command: str, location: str) -> None:
     with webtable.open(location):
         done = in_another_process(command, "--store", location)
     assert done.returncode == 4

@@ -17,7 +17,7 @@ def tour(*arguments: str) -> Result:
     return CliRunner().invoke(cli, ["tour", *arguments], catch_exceptions=False)
 
 
-def test_every_step_is_told_with_its_code() -> None:
+def test_every_step_is_printed_with_its_code() -> None:
     done = tour()
     assert done.exit_code == 0
     told = done.stdout.splitlines()
@@ -32,7 +32,7 @@ def test_the_code_fits_on_a_terminal() -> None:
     assert all(len(line.rstrip()) <= 80 for line in tour().stdout.splitlines())
 
 
-def test_the_answers_are_in_it() -> None:
+def test_the_results_are_in_it() -> None:
     told = [" ".join(line.split()) for line in tour().stdout.splitlines()]
     assert "com.example/ content:title 2026-01-05 Hello" in told
     assert "made" in told

@@ -1,4 +1,4 @@
-"""One suite, every engine: a test that asks for `store`, `table` or `rows` runs once an engine.
+"""One suite, every engine: a test that uses `store`, `table` or `rows` runs once an engine.
 
 Creating a table on a cluster takes longer than most tests, so the tests share one table with a
 family for every kind of retention, and each works under a row prefix of its own.
@@ -60,7 +60,7 @@ def engine_name(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def store(engine_name: str, request: pytest.FixtureRequest) -> Store:
     """The store that all tests of one engine share."""
-    # Asked for by name: a session fixture with parameters would be made anew at each change of
+    # Requested by name: a session fixture with parameters would be made again at each change of
     # engine, and the order of tests is random.
     shared: Store = request.getfixturevalue(f"{engine_name}_store")
     return shared
@@ -115,5 +115,5 @@ def rows() -> Rows:
 
 @pytest.fixture
 def new_name() -> str:
-    """A table name that nobody uses yet."""
+    """A table name that is not in use yet."""
     return "t" + uuid.uuid4().hex[:12]

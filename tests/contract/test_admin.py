@@ -265,7 +265,7 @@ SNAPSHOTS: dict[str, Callable[[Admin], object]] = {
 }
 
 
-def test_what_only_a_cluster_can_do_is_refused(rocks_store: Store) -> None:
+def test_what_only_a_cluster_can_do_is_rejected(rocks_store: Store) -> None:
     assert not rocks_store.capabilities.cluster
     assert not rocks_store.capabilities.snapshots
     for use in (*CLUSTER.values(), *SNAPSHOTS.values()):

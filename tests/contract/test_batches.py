@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 import pytest
 
+from tests.waiting import wait_for
 from webtable import Append, Increment, Put, Store, Table
 from webtable.errors import BatchError, FamilyNotFound, InvalidRequest, TableNotFound
 
 from .conftest import Rows
-
-
-def wait_for(condition: Callable[[], bool], seconds: float = 20) -> bool:
-    end = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.01)
-    return True
 
 
 def test_a_batch_sends_when_it_is_full_and_at_its_end(table: Table, rows: Rows) -> None:
@@ -28,7 +19,7 @@ def test_a_batch_sends_when_it_is_full_and_at_its_end(table: Table, rows: Rows) 
             batch.put(rows(b"%d" % number), {b"one:n": b"%d" % number}, timestamp=10)
         assert len(batch) == 0
         # A cluster may still be at it.
-        assert wait_for(lambda: len(list(table.scan(prefix=rows(b"")))) == 3)
+        wait_for(lambda: len(list(table.scan(prefix=rows(b"")))) == 3)
         batch.delete(rows(b"0"))
         batch.delete(rows(b"1"), [b"one:n"], timestamp=9)
         batch.add(Increment(rows(b"counter"), {b"one:n": 3}))
@@ -119,14 +110,14 @@ def test_positions_of_what_failed_count_from_the_first_mutation(table: Table, ro
         put = Put(rows(b"%02d" % number), {family + b":n": b"1"})
         failed += failures(lambda put=put: batch.add(put))  # type: ignore[misc]
     failed += failures(batch.send)
-    # Whenever it is told, each is told once, and what is good is stored.
+    # Each error is raised once, and the valid mutations are stored.
     assert sorted(failed) == [(number, FamilyNotFound) for number in (1, 2, 4, 9)]
     stored = [b"%02d" % number for number in (0, 3, 5, 6, 7, 8, 10)]
     assert rows.names(table.scan(prefix=rows(b""))) == stored
     assert failures(batch.send) == []
 
 
-def test_the_end_of_the_block_tells_all_that_failed(table: Table, rows: Rows) -> None:
+def test_the_end_of_the_block_reports_all_that_failed(table: Table, rows: Rows) -> None:
     def fill() -> None:
         with table.batch(size=3) as batch:
             for number in range(5):

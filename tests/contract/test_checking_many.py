@@ -39,7 +39,7 @@ def test_each_step_is_made_if_its_own_condition_holds(table: Table, rows: Rows) 
         is_made = number % 4 != 3
         assert found.value(REV) == (b"new %d" % number if is_made else b"%d" % number)
         assert found.value(OTHER) == (b"new" if number % 2 == 0 else b"old")
-    # Made again, none holds: each step has changed what it asks for.
+    # Made again, none holds: each step has changed the cell that it checks.
     again = made([*table.check_and_mutate_many(steps)])
     assert again == [False] * 40
 
@@ -83,7 +83,7 @@ def test_none_and_one(table: Table, rows: Rows) -> None:
     assert made([*table.check_and_mutate_many([step])]) == [False]
 
 
-def test_steps_that_would_get_in_each_others_way_are_refused(table: Table, rows: Rows) -> None:
+def test_steps_that_would_get_in_each_others_way_are_rejected(table: Table, rows: Rows) -> None:
     row, other = rows(b"a"), rows(b"b")
     step = Conditional(row, Check.absent(REV), [Put(row, {REV: b"1"})])
     with pytest.raises(InvalidRequest, match="one row"):

@@ -202,7 +202,7 @@ def test_comparators(table: Table, rows: Rows) -> None:
 
 
 TEXTS = ["", "a", "A\n", "ab\r\n", "x1_", "é", "Ünder", "a\nb", "\u2028", "aa bb", "[]{}", "\\"]
-# Which of the texts each finds something in, with and without regard to case: Java's answers.
+# Which of the texts each finds something in, with and without regard to case: Java's results.
 PATTERNS: dict[str, tuple[str, str]] = {
     "a": ("010100010100", "011100010100"),
     "^a": ("010100010100", "011100010100"),
@@ -257,7 +257,7 @@ def test_regular_expressions_mean_the_same_everywhere(table: Table, rows: Rows) 
     assert answers == PATTERNS
 
 
-def test_filters_and_what_else_a_scan_asks_for(grid: Callable[..., Kept]) -> None:
+def test_filters_and_the_other_options_of_a_scan(grid: Callable[..., Kept]) -> None:
     old = ValueFilter("=", RegexStringComparator("10$"))
     x, y = (b"three:x", 10), (b"three:y", 10)
     assert grid(old, limit=1) == [(b"a1", [x, y])]
@@ -335,7 +335,7 @@ def test_filters_over_many_regions(store: Store, new_name: str, engine_name: str
     # A region that has nothing before its filter ends the scan ends it for all that follow.
     assert keys(WhileMatchFilter(RowFilter("!=", b"b1"))) == [b"a1", b"a2"]
     assert keys(WhileMatchFilter(RowFilter("!=", b"c1")), reverse=True) == [b"d2", b"d1"]
-    # HBase counts in each region anew; an embedded table is one region to a filter.
+    # HBase counts in each region separately; an embedded table is one region to a filter.
     pages = {"rocks": [b"a1"], "hbase": [b"a1", b"b1", b"c1", b"d1"]}
     assert keys(PageFilter(1)) == pages[engine_name]
 
@@ -349,7 +349,7 @@ def test_a_prefix_longer_than_a_row_key(table: Table, rows: Rows) -> None:
         assert rows.names(found) == [b"a\x00", b"a\x00b"]
 
 
-def test_what_cannot_be_read_is_told(table: Table, rows: Rows) -> None:
+def test_unreadable_values_and_expressions_are_rejected(table: Table, rows: Rows) -> None:
     table.put(rows(), {b"one:v": b"short"})
     for pattern in ("(", "[", "a{", "*", "\\"):
         bad = ValueFilter("=", RegexStringComparator(pattern))

@@ -88,7 +88,7 @@ def test_the_column_with_the_empty_qualifier_is_a_column(table: Table, rows: Row
 
 
 @pytest.mark.parametrize("versions", [1, 2, 3, 4, ALL_VERSIONS])
-def test_as_many_versions_as_asked_for_and_kept(table: Table, rows: Rows, versions: int) -> None:
+def test_as_many_versions_as_requested_and_kept(table: Table, rows: Rows, versions: int) -> None:
     for stamp in range(1, 6):
         table.put(rows(), {b"three:a": b"", b"every:a": b"", b"one:a": b""}, timestamp=stamp)
     found = table.get(rows(), versions=versions)
@@ -124,7 +124,7 @@ def test_versions_count_inside_the_time_range(table: Table, rows: Rows) -> None:
     assert [cell.timestamp for cell in found] == [20, 10]
 
 
-def test_many_rows_come_in_the_order_asked(table: Table, rows: Rows) -> None:
+def test_many_rows_come_in_the_order_of_the_request(table: Table, rows: Rows) -> None:
     for number in range(20):
         table.put(rows(b"%02d" % number), {b"one:n": b"%d" % number}, timestamp=10)
     asked = [rows(b"%02d" % number) for number in (19, 3, 77, 3, 0)]

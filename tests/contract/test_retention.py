@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 
 import pytest
 
+from tests.waiting import wait_for
 from webtable import ALL_VERSIONS, CellType, Family, Scan, Store, Table, TableSchema
 
 from .conftest import DAY, Rows
@@ -28,12 +28,6 @@ def physical(table: Table, row: bytes) -> list[tuple[bytes, int, int]]:
     """What is stored, seen or not: column, timestamp, type."""
     found = table.scan(Scan(prefix=row, raw=True, versions=ALL_VERSIONS))
     return [(cell.column, cell.timestamp, cell.type) for row in found for cell in row]
-
-
-def wait_for(condition: Callable[[], bool], seconds: float = 20) -> None:
-    limit = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < limit, "the condition did not come true in time"
 
 
 def test_a_compaction_keeps_as_many_versions_as_the_family_says(table: Table, rows: Rows) -> None:

@@ -31,7 +31,7 @@ def test_each_scan_gives_its_own_rows(table: Table, rows: Rows) -> None:
     assert table.scan_many([]) == []
 
 
-def test_an_unknown_table_or_family_is_told_at_once(store: Store, table: Table) -> None:
+def test_an_unknown_table_or_family_is_reported_at_once(store: Store, table: Table) -> None:
     with pytest.raises(TableNotFound):
         store.table("nothing").scan_many([Scan(), Scan()])
     with pytest.raises(FamilyNotFound):

@@ -204,7 +204,7 @@ def test_a_scan_may_be_left_early_and_others_go_on(table: Table, rows: Rows) -> 
     assert len(list(second)) == 299
 
 
-def test_a_scan_of_more_rows_and_bytes_than_one_answer_holds(table: Table, rows: Rows) -> None:
+def test_a_scan_of_more_rows_and_bytes_than_one_response_has(table: Table, rows: Rows) -> None:
     value = b"v" * 3000
     with table.batch() as batch:
         for number in range(2500):

@@ -163,7 +163,7 @@ def test_a_table_without_splits_is_one_region(store: Store, new_name: str) -> No
     assert (region.start, region.stop) == (b"", b"")
 
 
-def test_sizes_are_told_family_by_family(store: Store) -> None:
+def test_sizes_are_reported_family_by_family(store: Store) -> None:
     stats = store.table("shared").stats()
     assert stats.table == "shared"
     known = [family.name for family in store.describe_table("shared").families]

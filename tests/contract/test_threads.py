@@ -14,7 +14,7 @@ THREADS = 8
 
 
 def run(work: Callable[[int], int]) -> list[int]:
-    """Runs one call a thread, all started together, and returns their answers."""
+    """Runs one call a thread, all started together, and returns their results."""
     start = threading.Barrier(THREADS)
 
     def started(number: int) -> int:

@@ -180,7 +180,7 @@ def test_one_step_over_all_families(table: Table, rows: Rows) -> None:
     }
 
 
-def test_puts_and_deletes_answer_nothing(table: Table, rows: Rows) -> None:
+def test_puts_and_deletes_return_nothing(table: Table, rows: Rows) -> None:
     row = rows()
     assert table.mutate(row, [Put(row, {b"one:a": b"1"}), Delete(row).column(b"one:b")]) is None
 

@@ -20,7 +20,7 @@ __all__ = ["LIMIT_SECONDS", "ROOT", "Child", "Report", "send"]
 
 ROOT = Path(__file__).resolve().parents[2]
 LIMIT_SECONDS = 60.0
-"""After so long a child that does not answer is a failure."""
+"""A child that does not report for so long is a failure."""
 
 Report: TypeAlias = dict[str, Any]
 """One line that a child has sent."""

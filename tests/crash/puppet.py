@@ -1,6 +1,6 @@
-"""A process that holds a store and does what it is told: `python -m tests.crash.puppet PATH`.
+"""A process that has a store open and runs commands: `python -m tests.crash.puppet PATH`.
 
-Each line of its input is a command; it answers each with `did`, or with the error's class. It ends,
+Each line of its input is a command; it reports each with `did`, or with the error's class. It ends,
 closing the store, when its input ends.
 """
 

@@ -155,7 +155,7 @@ class World:
 
     def _check_commit(self, step: Report, found: Mapping[Place, int]) -> None:
         # Later writes may hide a commit in one row and not in another: what counts is whether
-        # each row is at the commit or after it. Behind a delete the moment cannot be told.
+        # each row is at the commit or after it. Behind a delete the commit cannot be determined.
         reached = set()
         for place, generation in _writes(step):
             allowed, actual = self.rows[place], found.get(place, 0)

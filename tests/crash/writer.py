@@ -27,7 +27,7 @@ Writes: TypeAlias = Sequence[tuple[str, bytes, int]]
 
 
 class Writer:
-    """One thread's work; its rows are its own, the counter is everybody's."""
+    """One thread's work; its rows are its own, the counter is shared by all."""
 
     def __init__(
         self, store: webtable.Store, thread: int, first: int, seed: int, mode: str

@@ -82,7 +82,7 @@ class Chaos:
             thread.start()
 
     def finish(self) -> None:
-        """Ends the hands' work, and mends what they broke."""
+        """Ends the hands' work, and repairs what they broke."""
         self._stop.set()
         for thread in self._threads:
             thread.join()

@@ -200,7 +200,7 @@ def check_chain(steps: Sequence[Step], end: ChainEnd) -> Iterator[str]:
     began = {step.token: step.began for step in steps}
     for step in steps:
         if step.outcome is Outcome.REFUSED:
-            # It had seen what it expected; that stays until somebody begins to replace it.
+            # It had seen what it expected; that stays until another writer begins to replace it.
             successor = after.get(step.expected)
             if successor is None or began.get(successor, 0.0) >= step.ended:
                 yield f"refused {step} while {step.expected!r} was still there"

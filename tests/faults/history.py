@@ -43,7 +43,7 @@ class Read(NamedTuple):
 
 
 class ScanSeen(NamedTuple):
-    """A scan over the rows with numbers: what it was asked for and the keys that came."""
+    """A scan over the rows with numbers: its request and the keys that it returned."""
 
     start: bytes
     stop: bytes
@@ -54,7 +54,7 @@ class ScanSeen(NamedTuple):
 
 
 class Tally(NamedTuple):
-    """A counter was moved by one; `value` is the answer."""
+    """A counter was moved by one; `value` is the result."""
 
     value: int | None
     began: float
@@ -63,7 +63,7 @@ class Tally(NamedTuple):
 
 
 class Joined(NamedTuple):
-    """A token was added to a text; `text` is the answer."""
+    """A token was added to a text; `text` is the result."""
 
     token: bytes
     text: bytes | None

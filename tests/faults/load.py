@@ -142,14 +142,14 @@ class Load:
         return among[number :: len(self._tables)]
 
     def next_token(self, number: int) -> bytes:
-        """Returns a token that nobody else has."""
+        """Returns a unique token."""
         return b"%d-%d;" % (number, next(self._tokens))
 
     def _run(self, turn: _Worker, pace: float) -> None:
         try:
             while not self._stop.wait(pace):
                 turn.take_turn()
-        except Exception as error:  # noqa: BLE001 - told at the end of the round
+        except Exception as error:  # noqa: BLE001 - reported at the end of the round
             self.history.complain(f"{threading.current_thread().name} died of {error!r}")
 
 

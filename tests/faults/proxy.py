@@ -1,7 +1,7 @@
 """A TCP proxy that spoils connections: cuts them in the middle of something, stalls them, delays.
 
-What a client sent and then took back by resetting its connection is not passed on, however long it
-was held: a network that stalls does not deliver packets that nobody sends again either.
+If a client resets its connection, the bytes that it sent before are not passed on, however long the
+proxy has held them: a network that stalls does not deliver packets that are not sent again, either.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Direction: TypeAlias = Literal["request", "response"]
 class Proxy:
     """Stands before one server. Every fault is for all its connections.
 
-    `held_at` is when an answer was last seen that is held back.
+    `held_at` is when the last response was held back.
     """
 
     def __init__(self, target: Server) -> None:
@@ -59,7 +59,7 @@ class Proxy:
         self._stalled_until = time.monotonic() + seconds
 
     def hold_responses(self) -> None:
-        """Passes on what clients ask, but no answers, until it is healed; then what was held."""
+        """Passes on requests, but no responses, until `heal`; then passes on those responses."""
         self._is_holding = True
 
     def slow(self, seconds: float, delay: float) -> None:

@@ -49,7 +49,7 @@ class RegionHand:
         return self.table.regions()
 
     def wait_until_whole(self) -> None:
-        """Waits until every region of the table answers."""
+        """Waits until every region of the table responds."""
         end = time.monotonic() + WHOLE_SECONDS
         while True:
             try:

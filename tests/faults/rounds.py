@@ -108,7 +108,7 @@ def _proxies(cluster: LocalHBase) -> Iterator[list[Proxy]]:
 def _locations(cluster: LocalHBase, proxies: list[Proxy], timeout: float) -> Iterator[str]:
     """Yields a location through proxies, one by the masters through proxies, and a direct one.
 
-    Of the last two one is for who does not wait for a dead master, one for who needs an answer.
+    The second does not wait for a dead master; the last is for callers that need a result.
     """
     status = cluster.status()
     host_map = ",".join(f"{proxy.target}={proxy.address}" for proxy in proxies)

@@ -69,7 +69,7 @@ def number_in(row: Row) -> int:
 
 
 def wide(number: int) -> dict[bytes, bytes]:
-    """Returns the columns of a row that is larger than a server puts into one answer."""
+    """Returns the columns of a row that is larger than a server puts into one response."""
     return {
         column: b"%d " % number + bytes([number % 251]) * _WIDE_BYTES for column in _WIDE_COLUMNS
     }

@@ -119,10 +119,10 @@ def test_right_counters(more: list[Tally], final: int) -> None:
     [
         ([], 0),  # lost
         ([], 3),  # counted twice
-        ([Tally(3, 4, 5, DONE), Tally(3, 4, 5, DONE)], 3),  # one answer for two
+        ([Tally(3, 4, 5, DONE), Tally(3, 4, 5, DONE)], 3),  # one result for two
         ([Tally(3, 4, 5, DONE), Tally(2, 6, 7, DONE)], 3),  # back to older
         ([Tally(1, 4, 5, DONE)], 2),
-        ([Tally(4, 4, 5, DONE)], 2),  # an answer from nowhere
+        ([Tally(4, 4, 5, DONE)], 2),  # a result that no step explains
         ([Tally(None, 4, 5, DONE)], 2),
     ],
 )
@@ -153,7 +153,7 @@ def test_right_texts() -> None:
         b"a;b;d;e;",  # never written
         b"a;b;d;e",
         b"d;a;b;",  # the later one first
-        b"a;d;b;",  # not what was answered
+        b"a;d;b;",  # not the returned value
         b"",
     ],
 )
@@ -216,7 +216,7 @@ def test_a_whole_history() -> None:
     assert history.counts()["puts done"] == 3
     wrong = Final({b"n": 3}, {b"t": b"a;b;"}, {b"c": ChainEnd(b"c;", LINE)})
     history.saw(b"r", Read(1, 10, 11))
-    history.saw(b"x", Read(1, 10, 11))  # a row that nobody wrote
+    history.saw(b"x", Read(1, 10, 11))  # a row that was never written
     history.scanned(ScanSeen(b"", b"", None, False, True, (b"a", b"e")))
     history.complain("it hangs")
     kinds = {text.split()[0] for text in check(history, wrong)}

@@ -16,10 +16,10 @@ from tests.links.changing import write_crawl
 from tests.links.naive import differences
 from tests.pages.loading.test_load_kill import LoaderProcess
 from webtable import Store
-from webtable.index.rules import SystemClock
+from webtable.index.protocol_rules import SystemClock
 from webtable.links.checking.verify import verify_links
 from webtable.links.index import LinkIndex
-from webtable.links.rules import INTENT_AGE_MS
+from webtable.links.protocol_rules import INTENT_AGE_MS
 from webtable.links.updating.hook import LinkHook
 from webtable.local.hbase import LocalHBase
 from webtable.pages.storing.capture_parser import parse_stored
@@ -33,7 +33,7 @@ KILLS = 12 if IS_SOAK else 1
 
 
 class LaterClock(SystemClock):
-    """Says that it is so late that whoever left an intent is surely gone."""
+    """Returns a time so late that the process which left an intent is surely gone."""
 
     def now_ms(self) -> int:
         return super().now_ms() + INTENT_AGE_MS + 60_000

@@ -1,4 +1,4 @@
-"""Answers that are lost while a region moves: what may be sent again, and what may not."""
+"""Responses that are lost while a region moves: what may be sent again, and what may not."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Scene:
         self._location = calm.location
 
     def lose_answer(self, call: Callable[[], T], meanwhile: Callable[[], object]) -> T:
-        """Makes a call whose answer is held back, does something else, then cuts the connection."""
+        """Makes a call whose response is held back, does other work, then cuts the connection."""
         row = self.calm.get(ROW)
         for proxy in self._proxies:
             proxy.hold_responses()
@@ -68,7 +68,7 @@ class Scene:
         return results[0]
 
     def lose_answer_twice(self, call: Callable[[], T], meanwhile: Callable[[], object]) -> T:
-        """Makes a call whose answer is lost, and that of its resend; something else after each."""
+        """Makes a call whose response is lost, and that of its resend; then other work each."""
         server = self._away_from_meta()
         (proxy,) = (each for each in self._proxies if each.target == server)
         self.behind.get(ROW)
@@ -174,7 +174,7 @@ def test_the_same_server_remembers(scene: Scene, name: str) -> None:
 
 
 @pytest.mark.parametrize("flushes", [False, True])
-def test_an_answer_is_never_that_of_another_call(scene: Scene, flushes: bool) -> None:
+def test_a_response_is_never_that_of_another_call(scene: Scene, flushes: bool) -> None:
     def others() -> None:
         for _ in range(3):
             scene.calm.increment(ROW, COUNT)
@@ -190,7 +190,7 @@ def test_an_answer_is_never_that_of_another_call(scene: Scene, flushes: bool) ->
         assert row is not None
         return number(row.value(COUNT)), row.value(TEXT) or b""
 
-    # HBase keeps the answer only as long as it keeps the version, and does not say whether it has.
+    # HBase keeps the result only as long as it keeps the version, and does not report which.
     with pytest.raises(RetryableError, match="was made") as caught:
         scene.lose_answer(both, others)
     assert caught.value.maybe_applied
@@ -199,8 +199,8 @@ def test_an_answer_is_never_that_of_another_call(scene: Scene, flushes: bool) ->
 
 
 @pytest.mark.parametrize("name", ["increment", "append", "step"])
-def test_an_answer_is_never_an_older_value(scene: Scene, name: str) -> None:
-    # The read that HBase answers a resend with sees this file, and nothing newer any more.
+def test_a_result_is_never_an_older_value(scene: Scene, name: str) -> None:
+    # The read that HBase makes for a resend sees this file, and nothing newer any more.
     CALLS[name](scene.behind)
     scene.calm.flush()
 
@@ -216,7 +216,7 @@ def test_an_answer_is_never_an_older_value(scene: Scene, name: str) -> None:
     assert row.value(TEXT) == b"xxx" if name == "append" else number(row.value(COUNT)) == 3
 
 
-def test_an_answer_that_was_lost_twice_is_not_believed(scene: Scene) -> None:
+def test_a_response_that_was_lost_twice_is_not_trusted(scene: Scene) -> None:
     # HBase looks up the state after the first resend then, with what others did in between.
     with pytest.raises(RetryableError, match="was made") as caught:
         scene.lose_answer_twice(
@@ -241,7 +241,7 @@ def test_puts_are_sent_wherever_the_region_went(scene: Scene) -> None:
     assert caught.value.maybe_applied
 
 
-def test_of_many_conditional_steps_what_was_put_tells_which_were_made(scene: Scene) -> None:
+def test_of_many_conditional_steps_the_stored_cells_show_which_were_made(scene: Scene) -> None:
     rev = b"f:rev"
     steps = [
         Conditional(row, Check.absent(rev, unique=True), [Put(row, {rev: b"mine"})])

@@ -1,6 +1,6 @@
 """One suite over three: happybase through a real Thrift gateway, and ours on both engines.
 
-A test that asks for `flavour`, `connection`, `table` or `fixed` runs three times. Where ours is
+A test that uses `flavour`, `connection`, `table` or `fixed` runs three times. Where ours is
 meant to differ, `test_differences.py` says so; everywhere else the three do the same.
 """
 
@@ -54,7 +54,7 @@ class Whole:
     def __eq__(self, other: object) -> bool:
         return self._value == other
 
-    __hash__ = None  # type: ignore[assignment] # nobody needs it
+    __hash__ = None  # type: ignore[assignment] # not needed
 
 
 Integral.register(Whole)
@@ -96,7 +96,7 @@ def new_prefix() -> str:
 
 
 def counting(flavour: Flavour, table: Any) -> Any:
-    """Returns the same table, which counts in `count` how often it is asked for its families."""
+    """Returns the same table, which counts in `count` how often its families are read."""
 
     class Counting(flavour.module.Table):  # type: ignore[name-defined, misc]
         count = 0
@@ -153,7 +153,7 @@ def embedded_flavour(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Flavo
 @pytest.fixture(params=FLAVOURS)
 def flavour(request: pytest.FixtureRequest) -> Flavour:
     """Each of the three in turn."""
-    # By name: a session fixture with parameters would be made anew at each change of flavour.
+    # By name: a session fixture with parameters would be made again at each change of flavour.
     chosen: Flavour = request.getfixturevalue(f"{request.param}_flavour")
     return chosen
 

@@ -67,7 +67,7 @@ def test_unknown_table(flavour: Flavour, own: Any) -> None:
             call("nowhere")
 
 
-def test_compaction_is_asked_for(table: Any, connection: Any, key: bytes) -> None:
+def test_compaction_is_requested(table: Any, connection: Any, key: bytes) -> None:
     table.put(key, {b"f:a": b"1"})
     assert connection.compact_table("shared") is None
     assert connection.compact_table("shared", major=True) is None
@@ -164,7 +164,7 @@ def test_a_family_twice(flavour: Flavour, own: Any) -> None:
         (":f", {}),
     ],
 )
-def test_families_refused(
+def test_families_rejected(
     flavour: Flavour, own: Any, family: str, options: dict[str, object]
 ) -> None:
     with pytest.raises(flavour.errors.IllegalArgument):

@@ -157,7 +157,7 @@ def test_bad_pools(flavour: Flavour) -> None:
         make(1, nonsense=True)
 
 
-def test_nobody_answers(flavour: Flavour) -> None:
+def test_no_server_responds(flavour: Flavour) -> None:
     nobody: dict[str, Any] = {"host": "127.0.0.1", "port": 1, "timeout": 500}
     with pytest.raises(flavour.errors.TTransportException):
         flavour.module.Connection(**nobody)

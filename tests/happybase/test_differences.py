@@ -135,7 +135,7 @@ def test_setting_a_counter_that_is_ahead_of_the_clock(
     assert table.counter_get(key, b"f:n") == (5 if flavour.name == "real" else 7)
 
 
-def test_deleting_a_row_alone_asks_nobody_first(flavour: Flavour, table: Any, key: bytes) -> None:
+def test_deleting_a_row_alone_is_one_call(flavour: Flavour, table: Any, key: bytes) -> None:
     asked = counting(flavour, table)
     asked.put(key, {b"f:a": b"1"}, timestamp=1)
     asked.delete(key)

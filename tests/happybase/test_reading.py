@@ -71,7 +71,7 @@ def test_include_timestamp(table: Any, written: bytes) -> None:
     assert type(found[b"f:a"]) is tuple
 
 
-def test_text_is_taken_as_utf8(table: Any, key: bytes) -> None:
+def test_text_is_encoded_as_utf8(table: Any, key: bytes) -> None:
     row = key.decode() + "é"
     table.put(row, {"f:ü": "ö", "f:none": None})
     assert table.row(key + b"\xc3\xa9") == {b"f:\xc3\xbc": b"\xc3\xb6", b"f:none": b""}
@@ -84,7 +84,7 @@ def test_other_kinds_of_bytes(table: Any, key: bytes) -> None:
     assert table.cells(bytearray(key), memoryview(b"f:a")) == [b"value"]
 
 
-def test_rows_in_the_order_asked_without_missing_ones(table: Any, written: bytes) -> None:
+def test_rows_in_the_order_of_the_request_without_missing_ones(table: Any, written: bytes) -> None:
     table.put(written + b"2", {b"f:a": b"x"})
     found = table.rows([written + b"2", written + b"missing", written.decode()], [b"f:a"])
     assert found == [(written + b"2", {b"f:a": b"x"}), (written, {b"f:a": b"1b"})]
@@ -92,7 +92,7 @@ def test_rows_in_the_order_asked_without_missing_ones(table: Any, written: bytes
     assert type(found[0]) is tuple
 
 
-def test_rows_asked_for_twice_come_twice(table: Any, written: bytes) -> None:
+def test_rows_requested_twice_come_twice(table: Any, written: bytes) -> None:
     assert table.rows((written, written), (b"f:b",)) == [(written, {b"f:b": b"2"})] * 2
 
 

@@ -159,7 +159,7 @@ def test_two_scans_at_once(fixed: Any) -> None:
 
 
 @pytest.mark.parametrize("argument", ["batch_size", "limit", "scan_batching"])
-def test_arguments_are_looked_at_with_the_first_row(fixed: Any, argument: str) -> None:
+def test_arguments_are_checked_with_the_first_row(fixed: Any, argument: str) -> None:
     scan = fixed.scan(**{argument: 0})
     with pytest.raises(ValueError, match=f"'{argument}' must be >= 1"):
         next(scan)
@@ -218,7 +218,7 @@ def test_errors_come_with_the_first_row(flavour: Flavour, connection: Any, fixed
         ("0.98", set()),
     ],
 )
-def test_compat_refuses_newer_arguments(flavour: Flavour, compat: str, refused: set[str]) -> None:
+def test_compat_rejects_newer_arguments(flavour: Flavour, compat: str, refused: set[str]) -> None:
     connection = flavour.connect(compat=compat)
     table = connection.table("fixed")
     for argument, given in (

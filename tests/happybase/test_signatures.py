@@ -39,7 +39,7 @@ CALLS = [
 ]
 
 
-def test_it_is_compared_with_the_version_that_it_says() -> None:
+def test_it_is_compared_with_the_named_version() -> None:
     assert ours.__version__ == theirs.__version__ == version("happybase")
 
 

@@ -117,7 +117,7 @@ def test_an_open_store_may_be_given(tmp_path: Path) -> None:
         assert store.tables() == ["t"]  # whose it is, closes it
 
 
-def test_who_forgets_to_close(tmp_path: Path) -> None:
+def test_a_connection_that_is_not_closed(tmp_path: Path) -> None:
     path = tmp_path / "store"
     happybase.Connection(path).create_table("t", {"f": {}})
     gc.collect()

@@ -1,4 +1,4 @@
-"""The functions that programs take from `happybase.util` answer as happybase's do."""
+"""The functions that programs import from `happybase.util` return what happybase's do."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def test_put_at_a_timestamp(table: Any, key: bytes) -> None:
     assert table.cells(key, b"f:a", include_timestamp=True) == [(b"new", 20), (b"old", 10)]
 
 
-def test_put_refused(flavour: Flavour, connection: Any, table: Any, key: bytes) -> None:
+def test_put_rejected(flavour: Flavour, connection: Any, table: Any, key: bytes) -> None:
     errors = flavour.errors
     with pytest.raises(errors.IOError):
         table.put(key, {b"nope:a": b"1"})
@@ -106,7 +106,7 @@ def test_writes_of_one_millisecond(table: Any, key: bytes) -> None:
     assert list(table.row(key)) == [b"f:n"]
 
 
-def test_delete_refused(flavour: Flavour, table: Any, key: bytes) -> None:
+def test_delete_rejected(flavour: Flavour, table: Any, key: bytes) -> None:
     with pytest.raises(flavour.errors.IOError):
         table.delete(key, [b"nope:a"])
     with pytest.raises(flavour.errors.TException):
@@ -218,18 +218,18 @@ def test_a_batch_can_be_emptied(table: Any, key: bytes) -> None:
     with table.batch() as batch:
         batch.put(key, {b"f:a": b"1", b"f:b": b"2"})
         batch.delete(key, [b"g:a"])
-        assert batch._mutation_count == 3  # programs look at it, and empty what failed
+        assert batch._mutation_count == 3  # programs read it, and remove what failed
         batch._reset_mutations()
         assert batch._mutation_count == 0
         batch.put(key, {b"f:c": b"3"})
     assert table.row(key) == {b"f:c": b"3"}
 
 
-def test_deleting_a_row_asks_for_the_families_once(
+def test_deleting_a_row_reads_the_families_once(
     flavour: Flavour, connection: Any, table: Any, key: bytes
 ) -> None:
     nowhere = connection.table("nowhere").batch()
-    nowhere.delete(key, [b"f:a"])  # nobody is asked about columns
+    nowhere.delete(key, [b"f:a"])  # columns are not checked
     with pytest.raises(flavour.errors.IOError):
         nowhere.delete(key)  # at once, not when it is sent
     with pytest.raises(flavour.errors.IOError):
@@ -286,7 +286,7 @@ def test_counters_wrap_around(table: Any, key: bytes) -> None:
     assert table.counter_inc(key, b"f:n") == -(2**63)
 
 
-def test_counter_refused(flavour: Flavour, table: Any, key: bytes) -> None:
+def test_counter_rejected(flavour: Flavour, table: Any, key: bytes) -> None:
     table.put(key, {b"f:n": b"abc"})
     with pytest.raises(flavour.errors.IOError):
         table.counter_inc(key, b"f:n")

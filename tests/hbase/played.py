@@ -11,7 +11,7 @@ from google.protobuf.message import Message
 from webtable.store.hbase.cluster.cluster import Cluster
 from webtable.store.hbase.location import parse_location
 from webtable.store.hbase.proto import base_pb2, client_pb2, registry_pb2
-from webtable.store.hbase.wire.cells import encode_cells
+from webtable.store.hbase.wire.cell_blocks import encode_cells
 from webtable.store.hbase.wire.errors import Server
 
 from .servers import Peer, Request, listening
@@ -20,7 +20,7 @@ META = base_pb2.TableName(namespace=b"hbase", qualifier=b"meta")
 TABLE = base_pb2.TableName(namespace=b"default", qualifier=b"t")
 
 Reply = Callable[[Peer, Request], None]
-"""Answers a request, or does not."""
+"""Responds to a request, or does not."""
 
 
 class Played(NamedTuple):

@@ -51,7 +51,7 @@ class Peer:
         self.answer_all([(call_id, message, cells)])
 
     def answer_all(self, answers: Iterable[tuple[int, Message, bytes]]) -> None:
-        """Sends several answers at once."""
+        """Sends several responses at once."""
         frames: list[bytes] = []
         for call_id, message, cells in answers:
             header = rpc_pb2.ResponseHeader(call_id=call_id)
@@ -106,7 +106,7 @@ def listening(play: Callable[[Peer], None]) -> Iterator[Server]:
 
 
 class Proxy:
-    """Passes bytes on to a server, and cuts connections when it is told to.
+    """Passes bytes on to a server, and cuts connections on request.
 
     `cut_after` is a number of bytes from the server: when so many have passed on one connection,
     the connection is cut, in the middle of whatever it was; once for each time it is set.
@@ -155,7 +155,7 @@ class Proxy:
 
 
 def unused_port() -> int:
-    """Returns a port at which nobody listens just now."""
+    """Returns a port at which no process listens."""
     with socket.create_server((HOST, 0)) as listener:
         port: int = listener.getsockname()[1]
         return port

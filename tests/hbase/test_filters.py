@@ -49,7 +49,7 @@ def java() -> Iterator[Parser]:
 
 
 def ours(text: str) -> str:
-    """What our parser makes of a text, in the form that Java's answers have."""
+    """What our parser makes of a text, in the form that Java's results have."""
     try:
         return message(parse_filter(text))
     except InvalidRequest:
@@ -114,7 +114,7 @@ def test_no_text_is_read_differently(java: Parser, parts: list[str]) -> None:
         "DependentColumnFilter('f', 'q', false, =, 'regexstring:^a')",
         "ValueFilter(=, 'regexstringnocase:a')",
         "ValueFilter(=,'binaryprefix:')",
-        # refused by both
+        # rejected by both
         "PageFilter('5')",
         "PageFilter(-1)",
         "PageFilter(99999999999999999999)",

@@ -17,17 +17,21 @@ from tests.hbase.servers import HOST, Peer, Request, listening, unused_port
 from webtable.errors import InvalidRequest, WebTableError
 from webtable.store.hbase import retry
 from webtable.store.hbase.cluster import cluster as clusters
-from webtable.store.hbase.cluster.cluster import CLIENT, Connections
+from webtable.store.hbase.cluster.cluster import CLIENT, CLIENT_META, Connections
 from webtable.store.hbase.cluster.meta import MetaTable
 from webtable.store.hbase.cluster.region_cache import RegionCache
-from webtable.store.hbase.cluster.registry import ZooKeeperRegistry
+from webtable.store.hbase.cluster.registry import (
+    MastersRegistry,
+    RegistryUnavailable,
+    ZooKeeperRegistry,
+)
 from webtable.store.hbase.cluster.table_names import Names
 from webtable.store.hbase.engine import HBaseEngine
 from webtable.store.hbase.location import parse_location
 from webtable.store.hbase.ops import multi
 from webtable.store.hbase.proto import client_pb2
 from webtable.store.hbase.retry import Deadline
-from webtable.store.hbase.wire.cells import encode_cells
+from webtable.store.hbase.wire.cell_blocks import encode_cells
 from webtable.store.hbase.wire.errors import ConnectFailed, ConnectionLost, RemoteError, Server
 from webtable.store.mutation import Put
 from webtable.store.scan import Get, Scan
@@ -179,7 +183,7 @@ def test_a_new_scanner_in_the_middle_of_a_scan(caplog: pytest.LogCaptureFixture)
     ]
 
 
-def test_the_registry_asked_again(caplog: pytest.LogCaptureFixture) -> None:
+def test_the_registry_is_queried_again(caplog: pytest.LogCaptureFixture) -> None:
     reply = busy_for(0)
     with played(reply, LIMIT, meta_hangs_up=True) as (cluster, _):
         engine = HBaseEngine(cluster)
@@ -193,32 +197,72 @@ def test_the_registry_asked_again(caplog: pytest.LogCaptureFixture) -> None:
     )
 
 
-def test_a_zookeeper_server_that_does_not_answer_is_logged_once(
+def zookeeper(peer: Peer) -> None:
+    """Responds to one query for the children of a node."""
+    peer.read(49)
+    send(peer, WELCOME)
+    read_message(peer)
+    send(peer, answer(text(b"") + bytes(4)))
+
+
+def test_a_zookeeper_server_that_does_not_respond_is_logged_once(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     is_up = threading.Event()
 
     def play(peer: Peer) -> None:
-        peer.read(49)
-        if not is_up.is_set():
-            return
-        send(peer, WELCOME)
-        read_message(peer)
-        send(peer, answer(text(b"") + bytes(4)))
+        if is_up.is_set():
+            zookeeper(peer)
 
-    with listening(play) as server:
-        registry = ZooKeeperRegistry(parse_location(f"hbase://{server}"))
+    with listening(play) as first, listening(zookeeper) as second:
+        registry = ZooKeeperRegistry(parse_location(f"hbase://{first},{second}"))
         for _ in range(3):
-            with pytest.raises(Exception, match="no ZooKeeper responds"):
-                registry.children("rs", LIMIT)
+            registry.children("rs", LIMIT)
         (message,) = logged(caplog)
-        assert message.startswith(f"ZooKeeper server {server} does not respond: ")
+        assert message.startswith(f"server {first} of ZooKeeper does not respond: ")
         is_up.set()
         registry.children("rs", LIMIT)
         is_up.clear()
-        with pytest.raises(Exception, match="no ZooKeeper responds"):
-            registry.children("rs", LIMIT)
+        registry.children("rs", LIMIT)
     assert len(logged(caplog)) == 2
+
+
+def test_no_warning_where_the_error_names_every_zookeeper_server(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    servers = [Server(HOST, unused_port()) for _ in range(2)]
+    registry = ZooKeeperRegistry(parse_location(f"hbase://{servers[0]},{servers[1]}"))
+    with pytest.raises(RegistryUnavailable) as error:
+        registry.children("rs", LIMIT)
+    assert all(f"{server}: " in str(error.value) for server in servers)
+    assert logged(caplog) == []
+
+
+def test_a_master_that_does_not_respond_is_logged_if_another_one_does(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    reply, silent = busy_for(0), Server(HOST, unused_port())
+    with played(reply, LIMIT) as (cluster, _):
+        (master,) = cluster.location.servers
+        registry = MastersRegistry(
+            parse_location(f"hbase+masters://{silent},{master}"),
+            lambda at, timeout: cluster.connections.to(at, CLIENT_META, timeout),
+        )
+        registry.meta_server(LIMIT)
+    (message,) = logged(caplog, "WARNING")
+    assert message.startswith(f"server {silent} of the registry does not respond: ")
+
+
+def test_no_warning_where_no_master_responds(caplog: pytest.LogCaptureFixture) -> None:
+    location = parse_location(f"hbase+masters://{HOST}:{unused_port()}")
+    connections = Connections(location)
+    registry = MastersRegistry(
+        location, lambda at, timeout: connections.to(at, CLIENT_META, timeout)
+    )
+    with pytest.raises(RegistryUnavailable, match="no master responds"):
+        registry.meta_server(LIMIT)
+    assert logged(caplog, "WARNING") == []
+    connections.close()
 
 
 def test_slow_operations(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -36,7 +36,7 @@ CHARACTERS = "aabbAB-.1 _é\n\n\r\x85\u2028k\u212aſ"
 
 @pytest.fixture(scope="module")
 def java() -> Iterator[Find]:
-    """Java's answers: a digit for each text, or "refused"."""
+    """Java's results: a digit for each text, or the word `refused`."""
     source = Path(__file__).parent / "FindRegex.java"
     quick = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
     with subprocess.Popen(

@@ -1,4 +1,4 @@
-"""Writes that a server refuses for good: what is sent again, and in which words it is told."""
+"""Writes that a server rejects for good: what is sent again, and the message of the error."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from webtable.errors import BatchError, InvalidRequest
 from webtable.store.hbase.engine import HBaseEngine
 from webtable.store.hbase.proto import client_pb2
 from webtable.store.hbase.rejected_writes import rejection_of
-from webtable.store.hbase.wire.cells import encode_cells
+from webtable.store.hbase.wire.cell_blocks import encode_cells
 from webtable.store.mutation import Append, Delete, Increment, Mutation, Put
 
 from .played import played
@@ -20,7 +20,7 @@ TOO_LARGE = "Cell[r/f:v/LATEST_TIMESTAMP/Put] with size 12 exceeds limit of 10 b
 
 
 class Refusing:
-    """Refuses every action of a region that has one of these rows in it, as a whole."""
+    """Rejects every action of a region that has one of these rows in it, as a whole."""
 
     def __init__(self, *bad: bytes) -> None:
         self.calls: list[list[list[bytes]]] = []
@@ -51,7 +51,7 @@ class Refusing:
         peer.answer(request.header.call_id, response, b"".join(cells))
 
 
-def test_what_is_refused_together_is_sent_once_more_one_by_one() -> None:
+def test_what_is_rejected_together_is_sent_once_more_one_by_one() -> None:
     server = Refusing(b"1")
     mutations: list[Mutation] = [Put(b"%d" % number, {b"f:v": b"v"}) for number in range(4)]
     mutations.append(Increment(b"4", {b"f:n": 1}))
@@ -75,7 +75,7 @@ def test_what_has_a_nonce_is_sent_again_with_the_same() -> None:
 
 
 def test_puts_and_increments_do_not_go_together() -> None:
-    # HBase 2.6.4 may end where they do and one of the puts is refused.
+    # HBase 2.6.4 may end where they do and one of the puts is rejected.
     server = Refusing()
     mutations: list[Mutation] = [
         Put(b"0", {b"f:v": b"v"}),
@@ -91,7 +91,7 @@ def test_puts_and_increments_do_not_go_together() -> None:
     assert server.calls == [[[b"0", b"2"]], [[b"1", b"3", b"0"]], [[b"1"]]]
 
 
-def test_where_all_is_refused_it_is_sent_twice() -> None:
+def test_where_all_is_rejected_it_is_sent_twice() -> None:
     rows = [b"%03d" % number for number in range(150)]
     server = Refusing(*rows)
     puts = [Put(row, {b"f:v": b"v"}) for row in rows]
@@ -102,7 +102,7 @@ def test_where_all_is_refused_it_is_sent_twice() -> None:
     assert sent == sorted(rows * 2)
 
 
-def test_mutations_of_one_row_that_were_refused_go_one_after_the_other() -> None:
+def test_mutations_of_one_row_that_were_rejected_go_one_after_the_other() -> None:
     # One that is to be tried again must not come after the next one of its row.
     server = Refusing(b"b")
     mutations: list[Mutation] = [

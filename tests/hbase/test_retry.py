@@ -150,8 +150,8 @@ def test_it_remembers_that_a_call_may_have_taken_effect() -> None:
     assert attempts.maybe_applied
 
 
-def test_a_server_can_ask_for_a_pause() -> None:
+def test_a_server_can_request_a_pause() -> None:
     error = remote(f"{HBASE}.quotas.RpcThrottlingException", "exceeded - wait 2sec, 500ms")
     attempts = Attempts(2, "t")
-    with pytest.raises(errors.RegionBusy):  # it asks for more time than there is
+    with pytest.raises(errors.RegionBusy):  # it needs more time than there is
         attempts.failed(error)

@@ -1,4 +1,4 @@
-"""Answers that are well-formed messages, and not what HBase would answer: never a success."""
+"""Responses that are well-formed messages, but not what HBase would send: never a success."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def increment_step(engine: HBaseEngine) -> object:
 
 
 def check_step(engine: HBaseEngine) -> object:
-    return engine.check_and_mutate("t", b"r", CHECK, STEP, "wal")
+    return engine.check_and_mutate("t", Conditional(b"r", CHECK, STEP), "wal")
 
 
 def check_many(engine: HBaseEngine) -> object:
@@ -63,7 +63,7 @@ def put(engine: HBaseEngine) -> object:
 
 
 def check(engine: HBaseEngine) -> object:
-    return engine.check_and_mutate("t", b"r", CHECK, PUTS[:1], "wal")
+    return engine.check_and_mutate("t", Conditional(b"r", CHECK, PUTS[:1]), "wal")
 
 
 def increment(engine: HBaseEngine) -> object:
@@ -75,7 +75,7 @@ def append(engine: HBaseEngine) -> object:
 
 
 def batch_of(*regions: list[int]) -> client_pb2.MultiResponse:
-    """Returns an answer that says of these entries, region by region, that they are done."""
+    """Returns a response that says of these entries, region by region, that they are done."""
     response = client_pb2.MultiResponse()
     for indexes in regions:
         result = response.regionActionResult.add()
@@ -85,7 +85,7 @@ def batch_of(*regions: list[int]) -> client_pb2.MultiResponse:
 
 
 def with_cells(answer: client_pb2.MultiResponse) -> client_pb2.MultiResponse:
-    """Returns the answer, saying that there are cells beside it, of which there are none."""
+    """Returns the response, announcing cells that do not follow."""
     answer.regionActionResult[0].resultOrException[0].result.associated_cell_count = 1
     return answer
 
@@ -122,7 +122,7 @@ def refused(engine: HBaseEngine, operation: Operation) -> WebTableError:
     [get_many, put_many, increment_many, mutate, increment_step, check_step, check_many],
     ids=lambda operation: operation.__name__,
 )
-def test_a_batch_whose_answer_is_of_something_else(
+def test_a_batch_whose_response_belongs_to_another_call(
     operation: Operation, answer: client_pb2.MultiResponse
 ) -> None:
     def reply(peer: Peer, request: Request) -> None:
@@ -148,7 +148,9 @@ def test_a_batch_whose_answer_is_of_something_else(
 @pytest.mark.parametrize(
     "operation", [put, check, increment, append], ids=lambda operation: operation.__name__
 )
-def test_a_write_whose_answer_is_of_something_else(operation: Operation, answer: Message) -> None:
+def test_a_write_whose_response_belongs_to_another_call(
+    operation: Operation, answer: Message
+) -> None:
     def reply(peer: Peer, request: Request) -> None:
         peer.answer(request.header.call_id, answer)
 

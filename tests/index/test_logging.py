@@ -10,7 +10,7 @@ import pytest
 
 import webtable
 from tests.index.people import CITY, create_people, make_people
-from webtable.index.cells import Removal, encode_pending
+from webtable.index.cell_encoding import Removal, encode_pending
 from webtable.index.maintenance import build, verify
 from webtable.index.table import Change, IndexedTable
 

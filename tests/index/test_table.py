@@ -32,11 +32,11 @@ from webtable.errors import (
     SchemaMismatch,
     StaleIndex,
 )
-from webtable.index.cells import Revision
-from webtable.index.claims import Claims
+from webtable.index.cell_encoding import Revision
 from webtable.index.maintenance import build, explain, explain_row, verify
-from webtable.index.rules import REPAIR_AGE_MS
+from webtable.index.protocol_rules import REPAIR_AGE_MS
 from webtable.index.table import Change, Entry, Index, IndexedTable, RowState
+from webtable.index.unique_entries import Claims
 from webtable.local.hbase import LocalHBase
 from webtable.store.scan import Scan
 
@@ -125,7 +125,7 @@ def test_a_unique_key_has_one_row(people: People) -> None:
     assert people.mail(b"a@x") == b"ada"
 
 
-def test_a_claim_that_came_to_nothing_is_taken_over(people: People) -> None:
+def test_a_leftover_claim_is_replaced(people: People) -> None:
     claims = Claims(people.table)
     index = people.table.index("people_by_mail")
     entry = Entry(people.own + b"a@x")
@@ -246,7 +246,7 @@ def test_what_a_dead_writer_left_pending_is_finished(store: Store, people: Peopl
 
 
 @ON_A_CLUSTER
-def test_what_is_pending_is_finished_also_by_who_changes_nothing(
+def test_pending_work_is_finished_also_by_a_writer_that_changes_nothing(
     store: Store, people: People
 ) -> None:
     row = people.row(b"ada")
@@ -420,6 +420,23 @@ def test_writers_at_once_leave_clean_indexes(people: People, store: Store) -> No
     mails = [state.facts[MAIL] for state in states if MAIL in state.facts]
     assert len(mails) == len(set(mails))
     assert len(people.cities()) == len([state for state in states if CITY in state.facts])
+
+
+@pytest.mark.parametrize("is_reverse", [False, True])
+def test_ranges_that_are_read_together_are_read_to_their_ends(
+    people: People, is_reverse: bool
+) -> None:
+    for number in range(20):
+        people.write(b"p%02d" % number, b"Rome" if number < 9 else b"Oslo")
+    name = INDEXES[0]
+    for some in (None, 1, 8, 9, 30):
+        scans = [
+            Scan(prefix=people.own + city, reverse=is_reverse, batch_rows=some)
+            for city in (b"Oslo", b"Paris", b"Rome", b"")
+        ]
+        together = [list(stream) for stream in people.table.hits_of_many(name, scans)]
+        assert together == [list(people.table.hits(name, scan)) for scan in scans]
+        assert [len(found) for found in together] == [11, 0, 9, 20]
 
 
 def _entries(people: People) -> set[bytes]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 from webtable.links import schema
-from webtable.links.cells import decode_cur, decode_inlink, decode_uris
+from webtable.links.cell_encoding import decode_cur, decode_inlink, decode_uris
 from webtable.links.index import LinkIndex
 from webtable.pages.captures import link_text, links_of_text
 from webtable.pages.columns import LINKS

@@ -74,7 +74,7 @@ def test_items_have_these_keys_in_every_format(run: Run, question: str) -> None:
 
 
 @pytest.mark.parametrize("question", [*KEYS, "orphans", "dead-ends --external"])
-def test_answers_go_on_where_they_ended(run: Run, question: str) -> None:
+def test_results_resume_where_they_ended(run: Run, question: str) -> None:
     whole = json.loads(run(f"links {question} --format json --limit 100").stdout)["items"]
     parts: list[dict[str, object]] = []
     after: tuple[str, ...] = ()
@@ -86,7 +86,7 @@ def test_answers_go_on_where_they_ended(run: Run, question: str) -> None:
     assert parts == whole
 
 
-def test_internal_and_external_are_told_apart(run: Run) -> None:
+def test_internal_and_external_are_distinguished(run: Run) -> None:
     for question in (f"in {ABOUT}", "out example.com/", f"changes {ABOUT} --since 2026-09-02"):
         every, inside, outside = (
             json.loads(run(f"links {question} --format json {kind}").stdout)["items"]
@@ -109,12 +109,17 @@ def test_an_unknown_page_ends_with_3_and_the_nearest_ones(run: Run) -> None:
     changed = run("links changes example.com/aboutt --since 2026-09-02 --format json")
     assert changed.exit_code == 3
     assert json.loads(changed.stderr)["code"] == "not-found"
-    domain = run("links top --domain example3.com")
-    assert domain.exit_code == 3
-    assert "example2.com" in domain.stderr
 
 
-def test_answers_about_the_past_say_how_far_they_reach(run: Run) -> None:
+@pytest.mark.parametrize("name", ["top", "broken", "orphans", "dead-ends", "redirects"])
+def test_a_list_of_an_unknown_domain_is_empty_with_similar_domains(run: Run, name: str) -> None:
+    found = run(f"links {name} --domain example3.com")
+    assert found.exit_code == 0
+    assert "no page of 'example3.com' is stored; did you mean" in found.stderr
+    assert "example2.com" in found.stderr
+
+
+def test_results_about_the_past_say_how_far_they_reach(run: Run) -> None:
     answer = run(f"links in {ABOUT} --as-of 2026-09-05 --format json")
     whole = json.loads(answer.stdout)
     assert len(whole["items"]) == len(inlinks_at(DAYS[0], f"{EXAMPLE}/about"))
@@ -155,7 +160,7 @@ def test_words_of_some_pages_only(run: Run) -> None:
     assert "more than" not in run(f"links anchors {ABOUT} --sources 0").stderr
 
 
-def test_what_an_answer_has_cost(run: Run) -> None:
+def test_the_cost_of_a_result(run: Run) -> None:
     assert "read from index webindex_top: 6 entries" in run("links top --limit 2 --explain").stderr
     assert "every page was read" in run("links orphans --internal").stderr
 

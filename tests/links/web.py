@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from webtable.pages.page import NewCapture
 from webtable.pages.storing.capture_parser import parse_stored
-from webtable.pages.storing.cells import encode_time
-from webtable.pages.storing.history import CaptureNote
+from webtable.pages.storing.cell_encoding import encode_time
+from webtable.pages.storing.page_versions import CaptureNote
 
 __all__ = ["CRAWLS", "DAYS", "WEB", "Seen", "captures", "inlinks_at", "links_at", "status_at"]
 
@@ -20,7 +20,7 @@ EXAMPLE = "https://example.com"
 
 
 class Response(NamedTuple):
-    """What a page answered in a crawl: (target, rel, words) of each link, or an error."""
+    """The response of a page in a crawl: (target, rel, words) of each link, or an error."""
 
     links: tuple[tuple[str, str, str], ...] = ()
     status: int = 200
@@ -78,7 +78,7 @@ CRAWLS = len(WEB)
 
 
 class Seen(NamedTuple):
-    """A link as an answer shows it."""
+    """A link as a result shows it."""
 
     source: str
     target: str
@@ -129,7 +129,7 @@ def inlinks_at(second: int, target: str) -> set[Seen]:
 
 
 def status_at(second: int, url: str) -> int | None:
-    """Returns what a page answered at a second; None where it was not captured by then."""
+    """Returns the response of a page at a second; None where it was not captured by then."""
     status = None
     for day, crawl in zip(DAYS, WEB, strict=True):
         if day <= second and url in crawl:

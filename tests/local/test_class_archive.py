@@ -49,7 +49,7 @@ def test_it_is_made_of_what_was_loaded(archive: ClassArchive, tmp_path: Path) ->
     assert [name for name in names if name.endswith((".new", ".classes"))] == [loaded.name]
 
 
-def test_a_java_that_cannot_make_one_is_asked_once(archive: ClassArchive, tmp_path: Path) -> None:
+def test_a_java_that_cannot_make_one_is_tried_once(archive: ClassArchive, tmp_path: Path) -> None:
     java = tmp_path / "java"
     java.write_text("#!/bin/sh\necho asked >> $0.log\nexit 1\n")
     java.chmod(0o755)

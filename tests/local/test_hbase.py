@@ -148,7 +148,7 @@ def test_what_dies_while_starting_is_named(tmp_path: Path) -> None:
     assert cluster.status().state == "stopped"
 
 
-def test_a_start_that_takes_too_long_is_taken_back(tmp_path: Path) -> None:
+def test_a_start_that_takes_too_long_is_undone(tmp_path: Path) -> None:
     settings = ClusterSettings(profile="tests", storage="local", start_seconds=0)
     cluster = LocalHBase(tmp_path, settings)
     with pytest.raises(Timeout, match="zookeeper of the local HBase was not ready within 0 s"):
@@ -176,7 +176,7 @@ def test_down_of_nothing_is_done_at_once(tmp_path: Path) -> None:
     assert LocalHBase(tmp_path / "none").status().state == "stopped"
 
 
-def test_a_folder_with_something_else_in_it_is_refused(tmp_path: Path) -> None:
+def test_a_folder_with_something_else_in_it_is_rejected(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").touch()
     with pytest.raises(InvalidRequest, match=r"has something else in it: thesis\.txt"):
         _cluster(tmp_path).up()
@@ -192,7 +192,7 @@ def test_a_folder_with_something_else_in_it_is_refused(tmp_path: Path) -> None:
         ("ok", ClusterSettings(region_servers=0), "0 region servers are too few"),
     ],
 )
-def test_settings_that_cannot_be_are_refused(
+def test_settings_that_cannot_be_are_rejected(
     tmp_path: Path, name: str, settings: ClusterSettings, message: str
 ) -> None:
     with pytest.raises(InvalidRequest, match=message):

@@ -93,7 +93,9 @@ def test_in_tests_nothing_is_compacted_or_flushed_by_itself(tmp_path: Path) -> N
     ("profile", "optimised"),
     [("normal", {"server"}), ("tests", set()), ("bench", {"server", "datanode"})],
 )
-def test_who_gets_the_second_compiler(profile: ProfileName, optimised: set[str]) -> None:
+def test_the_process_that_gets_the_second_compiler(
+    profile: ProfileName, optimised: set[str]
+) -> None:
     chosen = PROFILES[profile]
     quick = {kind for kind in chosen.heap_mb if QUICK in chosen.java_options(kind)}
     assert chosen.heap_mb.keys() - quick == optimised

@@ -1,4 +1,4 @@
-"""Java and Maven are found or asked for, and the jars are fetched once, whole or not at all."""
+"""Java and Maven are found or named in an error; the jars are fetched once, whole or not at all."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ def _listen(port: int, *, reuse: bool) -> socket.socket:
     return server
 
 
-def test_a_server_that_allows_reuse_takes_a_held_port() -> None:
+def test_a_server_that_allows_reuse_can_use_a_reserved_port() -> None:
     with (
         reserved_ports({"a": None}) as ports,
         _listen(ports["a"], reuse=True) as server,
@@ -24,7 +24,7 @@ def test_a_server_that_allows_reuse_takes_a_held_port() -> None:
         server.accept()[0].close()
 
 
-def test_nobody_else_is_given_a_held_port() -> None:
+def test_a_reserved_port_is_given_to_no_other_process() -> None:
     names = [str(number) for number in range(20)]
     with reserved_ports(dict.fromkeys(names)) as ports:
         assert len(set(ports.values())) == len(names)
@@ -45,7 +45,7 @@ def test_ports_are_free_again_after_the_block() -> None:
     _listen(ports["a"], reuse=False).close()
 
 
-def test_a_wanted_port_is_kept_when_nobody_listens_on_it() -> None:
+def test_a_wanted_port_is_used_when_no_process_listens_on_it() -> None:
     with reserved_ports({"a": None}) as ports:
         wanted = ports["a"]
     with reserved_ports({"a": wanted}) as ports:
@@ -64,7 +64,7 @@ def test_a_wanted_port_is_kept_though_connections_linger_on_it() -> None:
         assert again == ports
 
 
-def test_a_wanted_port_on_which_somebody_listens_is_given_up() -> None:
+def test_a_wanted_port_on_which_a_process_listens_is_given_up() -> None:
     with reserved_ports({"a": None}) as ports:
         pass
     with _listen(ports["a"], reuse=True), reserved_ports(ports) as others:

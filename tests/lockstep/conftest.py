@@ -14,8 +14,8 @@ from tests.lockstep.programs import SCHEMAS
 from webtable import CellType, Store
 from webtable.local.hbase import LocalHBase
 from webtable.store.model import split_column
+from webtable.store.rocks.cell_keys import TAGGED, encode_key, encode_tagged
 from webtable.store.rocks.engine import RocksEngine
-from webtable.store.rocks.keys import TAGGED, encode_key, encode_tagged
 
 
 def with_tables(store: Store) -> Store:

@@ -1,6 +1,6 @@
-"""Runs one program on two stores, step by step, and compares every answer.
+"""Runs one program on two stores, step by step, and compares every result.
 
-The reference is right by definition; the subject has to agree. Answers are compared without what
+The reference is right by definition; the subject has to agree. Results are compared without what
 the clock decides: a timestamp that an engine took from the clock during operation k becomes
 `("now", k)`. After every write all that is stored, and all that is seen, is compared too.
 
@@ -92,7 +92,7 @@ class Follower(Protocol):
 
 
 class Difference(AssertionError):
-    """The two stores gave different answers."""
+    """The two stores gave different results."""
 
 
 class _Side:
@@ -103,7 +103,7 @@ class _Side:
         self._windows: list[tuple[int, int]] = []
 
     def run(self, work: Callable[[Table], object], *, is_write: bool) -> object:
-        """Returns the answer of one operation, or the error that it gave."""
+        """Returns the result of one operation, or the error that it gave."""
         started = _next_millisecond() if is_write else 0
         try:
             answer = work(self.table)
@@ -123,7 +123,7 @@ class _Side:
         return timestamp
 
     def plain(self, answer: object) -> object:
-        """Returns an answer in a form that can be compared between stores."""
+        """Returns a result in a form that can be compared between stores."""
         match answer:
             case BatchError():
                 errors = [self.plain(error) for error in answer.exceptions]
@@ -155,7 +155,7 @@ class _Run:
 
     def operate(self, number: int, operation: Operation) -> None:
         if isinstance(operation, Compact):
-            # It flushes first, which drops cells without a look at older files.
+            # It flushes first, which drops cells without reading older files.
             self.operate(number, Flush())
         self._where = f"operation {number}: {operation!r}"
         is_read = isinstance(operation, ReadRows | ScanRows)
@@ -250,7 +250,7 @@ class _Run:
     def _is_excess(self, cell: StoredCell, kept: dict[_Key, StoredCell]) -> bool:
         """Whether a cell that is seen is one too many when deleted ones are counted too.
 
-        HBase counts so when it flushes: it does not look at markers in older files, and with
+        HBase counts so when it flushes: it does not read markers in older files, and with
         KEEP_DELETED_CELLS at none.
         """
         family = SCHEMAS[self._subject.table.name].family(split_column(cell.column)[0].decode())

@@ -1,8 +1,9 @@
 """Random filters over a small vocabulary, so that they meet the rows that a test writes.
 
-Row keys are names; whoever uses a filter puts a prefix before all of them (`with_prefix`). Left
-out is what HBase answers in more than one way, see docs/explain/hbase-differences.md: columns
-without a name, patterns and prefixes longer than row keys.
+Row keys are names; a test that uses a filter puts a prefix before all of them (`with_prefix`).
+Filters with more than one right result on HBase are left out, see
+docs/explain/hbase-differences.md: columns without a name, patterns and prefixes longer than row
+keys.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Random rows, and random reads of them through random filters.
 
-Everything is a frozen value whose `repr` is the Python that makes it. Row keys are names; whoever
-runs the reads puts a prefix before all of them, also before those inside filters.
+Everything is a frozen value whose `repr` is the Python that makes it. Row keys are names; a test
+that runs the reads puts a prefix before all of them, also before those inside filters.
 """
 
 from __future__ import annotations

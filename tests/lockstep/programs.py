@@ -354,7 +354,7 @@ def _with_one_clock(steps: list[Step]) -> list[Step]:
 
 
 def _clocked(step: Step) -> set[bytes]:
-    """The columns whose newest version a step looks at, or stamps with the time, without a put."""
+    """The columns whose newest version a step reads, or stamps with the time, without a put."""
     match step:
         case Increments(amounts=pairs) | Appends(values=pairs):
             return {column for column, _ in pairs}

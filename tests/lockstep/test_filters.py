@@ -61,7 +61,7 @@ class WideScan(Scan, frozen=True, kw_only=True):
 
 
 def answer(table: Table, read: FilteredRead, prefix: bytes, kind: type[Scan] = Scan) -> object:
-    """Returns what a read gives, in a form that can be compared and is easy to look at."""
+    """Returns what a read gives, in a form that can be compared and is easy to read."""
     wanted = with_prefix(read.filter, prefix)
     try:
         if read.checks:

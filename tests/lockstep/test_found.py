@@ -1,4 +1,4 @@
-"""Programs that once gave different answers on the two engines, as the judge shrank them.
+"""Programs that once gave different results on the two engines, as the judge shrank them.
 
 Each stands for a rule that is easy to get wrong; its name says which.
 """
@@ -119,7 +119,7 @@ FOUND: dict[str, tuple[str, tuple[Operation, ...]]] = {
 
 @pytest.mark.hbase
 @pytest.mark.parametrize("name", FOUND)
-def test_both_engines_give_the_same_answers(
+def test_both_engines_give_the_same_results(
     cluster: Store, embedded: Store, follow: Follower, name: str
 ) -> None:
     run(cluster, embedded, Program(*FOUND[name]), follow)

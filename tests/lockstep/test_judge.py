@@ -19,7 +19,7 @@ from tests.lockstep.driver import Difference, run
 from tests.lockstep.programs import Program, programs
 from webtable import Check, CheckResult, Delete, Durability, Get, Mutation, Put, Row, Scan, Store
 from webtable.filters import FirstKeyOnlyFilter
-from webtable.store.mutation import Marker
+from webtable.store.mutation import Conditional, Marker
 from webtable.store.rocks.engine import RocksEngine
 
 LENGTH = 30
@@ -36,7 +36,7 @@ WITHOUT_CLUSTER = settings(
 
 
 class WrongReads(RocksEngine):
-    """Reads something else than it was asked for."""
+    """Reads something else than was requested."""
 
     def wrong(self, request: Get | Scan) -> Get | Scan:
         raise NotImplementedError
@@ -70,7 +70,7 @@ class ForgetsFilters(WrongReads):
 
 
 class WrongWrites(RocksEngine):
-    """Writes something else than it was told to."""
+    """Writes something else than was requested."""
 
     def wrong(self, mutation: Mutation) -> Mutation:
         raise NotImplementedError
@@ -104,15 +104,11 @@ class ForgetsCellTtls(WrongWrites):
 
 class ChecksBackwards(RocksEngine):
     def check_and_mutate(
-        self,
-        table: str,
-        row: bytes,
-        check: Check,
-        mutations: Sequence[Mutation],
-        durability: Durability,
+        self, table: str, step: Conditional, durability: Durability
     ) -> CheckResult:
+        check = step.check
         if check.filter is not None:
-            return super().check_and_mutate(table, row, check, mutations, durability)
+            return super().check_and_mutate(table, step, durability)
         turned = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
         backwards = Check(
             check.column,
@@ -120,21 +116,17 @@ class ChecksBackwards(RocksEngine):
             check.value,
             time_range=check.time_range,
         )
-        return super().check_and_mutate(table, row, backwards, mutations, durability)
+        return super().check_and_mutate(table, step._replace(check=backwards), durability)
 
 
 class HoldsWhateverTheFilter(RocksEngine):
     def check_and_mutate(
-        self,
-        table: str,
-        row: bytes,
-        check: Check,
-        mutations: Sequence[Mutation],
-        durability: Durability,
+        self, table: str, step: Conditional, durability: Durability
     ) -> CheckResult:
-        if check.filter is not None:
-            check = Check.matches(FirstKeyOnlyFilter(), time_range=check.time_range)
-        return super().check_and_mutate(table, row, check, mutations, durability)
+        if step.check.filter is not None:
+            check = Check.matches(FirstKeyOnlyFilter(), time_range=step.check.time_range)
+            step = step._replace(check=check)
+        return super().check_and_mutate(table, step, durability)
 
 
 class NeverCompacts(RocksEngine):

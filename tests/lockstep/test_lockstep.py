@@ -1,4 +1,4 @@
-"""The judge: random programs run on the embedded engine and on a real HBase give equal answers.
+"""The judge: random programs run on the embedded engine and on a real HBase give equal results.
 
 A failure prints the program, shrunk, and a `reproduce_failure` line; the program can be pasted into
 `test_found.py`. Forty programs by default, two thousand when WEBTABLE_SOAK is set.
@@ -28,7 +28,7 @@ PROGRAMS = 2000 if os.environ.get("WEBTABLE_SOAK") else 40
     suppress_health_check=list(HealthCheck),
 )
 @given(program=programs(LENGTH))
-def test_both_engines_give_the_same_answers(
+def test_both_engines_give_the_same_results(
     cluster: Store, embedded: Store, follow: Follower, program: Program
 ) -> None:
     run(cluster, embedded, program, follow)

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from webtable.pages.indexes import DIGESTS, SIZE_BUCKETS, page_indexes
+import bisect
+
+from webtable.pages.indexes import (
+    BUCKET_SPLITS,
+    BUCKETS,
+    DIGESTS,
+    SIZE_BUCKETS,
+    page_indexes,
+)
 from webtable.pages.keys import KeyScheme, ReadableKeys, SaltedKeys
 from webtable.pages.public_suffixes import Suffixes
 
@@ -18,6 +26,7 @@ FACTS = {
     b"metadata:inlinks": b"4",
     b"metadata:title": b"",
     b"metadata:type": b"text/html",
+    b"metadata:changed": b"0001788264000000\tnew",
 }
 
 
@@ -41,34 +50,40 @@ def test_readable_entries() -> None:
         "webtable_url_idx": [(b"58154eb8843217bd_" + row, b"rowkey")],
         "webtable_domain_idx": [(b"com.example_20260901_120000_" + row, b"rowkey")],
         "webtable_status_idx": [(b"200_" + row, b"rowkey")],
+        "webtable_change_idx": [(b"0001788264000000_" + row, b"rowkey")],
         "webtable_digest_idx": [(b"3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ_" + row, b"rowkey")],
     }
 
 
-def test_salted_entries_begin_with_the_salt_of_their_row() -> None:
-    keys = SaltedKeys(SUFFIXES)
-    found = entries(keys, FACTS)
-    assert found["webtable_time_idx"] == [
-        (b"5a:20260901_120000_5a:com.example.docs/about", b"rowkey")
-    ]
-    digests = found.pop("webtable_digest_idx")
-    assert all(key.startswith(b"5a:") for each in found.values() for key, _ in each)
-    # Digests are spread by nature, and those that are the same have to lie side by side.
-    digest, row = FACTS[b"metadata:digest"], keys.row_key(URL)
-    assert digests == [(digest + b"_" + row, b"rowkey")]
+def test_salted_entries_begin_with_the_bucket_of_their_row() -> None:
+    row = b"5a:com.example.docs/about"
+    assert entries(SaltedKeys(SUFFIXES), FACTS) == {
+        "webtable_time_idx": [(b"5:20260901_120000_" + row, b"rowkey")],
+        "webtable_size_idx": [(b"5:0010KB_medium_000000004711_" + row, b"rowkey")],
+        "webtable_link_idx": [
+            (b"5:inlinks_05_000000000004_" + row, b"rowkey"),
+            (b"5:outlinks_10_000000000007_" + row, b"rowkey"),
+        ],
+        "webtable_url_idx": [(b"5:58154eb8843217bd_" + row, b"rowkey")],
+        "webtable_domain_idx": [(b"5:com.example_20260901_120000_" + row, b"rowkey")],
+        "webtable_status_idx": [(b"5:200_" + row, b"rowkey")],
+        "webtable_change_idx": [(b"5:0001788264000000_" + row, b"rowkey")],
+        # Digests are spread by nature, and those that are the same have to lie side by side.
+        "webtable_digest_idx": [(b"3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ_" + row, b"rowkey")],
+    }
 
 
-def test_digests_had_salts_before_pages_with_the_same_one_were_marked() -> None:
-    keys = SaltedKeys(SUFFIXES)
-    (index,) = [
-        index for index in page_indexes(keys, SUFFIXES, with_groups=False) if index.name == DIGESTS
-    ]
-    digest, row = FACTS[b"metadata:digest"], keys.row_key(URL)
-    assert [entry.key for entry in index.entries(row, FACTS)] == [b"5a:" + digest + b"_" + row]
-    assert not index.is_grouped
+def test_an_index_table_has_a_region_for_each_bucket() -> None:
+    assert tuple(f"{digit}:".encode() for digit in "0123456789abcdef") == BUCKETS
+    places = [bisect.bisect_right(BUCKET_SPLITS, bucket) for bucket in BUCKETS]
+    assert places == list(range(16))
+    for index in page_indexes(SaltedKeys(SUFFIXES), SUFFIXES):
+        is_digests = index.name == DIGESTS
+        assert (len(index.splits), index.splits == BUCKET_SPLITS) == (15, not is_digests)
+    assert not any(index.splits for index in page_indexes(ReadableKeys(), SUFFIXES))
 
 
-def test_what_is_not_known_has_no_entry() -> None:
+def test_an_unknown_value_has_no_entry() -> None:
     few = {b"metadata:url": URL.encode(), b"metadata:digest": b"", b"metadata:size": b""}
     found = entries(ReadableKeys(), few)
     assert [name for name, keys in found.items() if keys] == ["webtable_url_idx"]

@@ -118,7 +118,7 @@ def test_canonical_urls_stay_as_they_are(url: str) -> None:
 
 
 @given(st.text(max_size=60))
-def test_any_text_is_a_url_or_refused(text: str) -> None:
+def test_any_text_is_a_url_or_rejected(text: str) -> None:
     for make in (canonical_url, typed_url):
         try:
             assert canonical_url(make(text)) == make(text)

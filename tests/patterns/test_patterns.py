@@ -1,7 +1,7 @@
-"""Every pattern stores exactly what its description draws, and answers alike on both engines.
+"""Every pattern stores exactly what its description draws, and returns the same on both engines.
 
 `drawn.json` has the rows as they are drawn in the description of the data model, `expected/` what a
-pattern prints about its rows and its questions.
+pattern prints about its rows and its queries.
 """
 
 from __future__ import annotations

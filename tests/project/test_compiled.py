@@ -15,7 +15,7 @@ import pytest
 import webtable
 from tools.compile_modules import MODULES, HotModule
 from webtable import compiled
-from webtable.store.hbase.wire import cells
+from webtable.store.hbase.wire import cell_blocks
 
 ROOT = Path(__file__).parents[2]
 COMPILER = (sysconfig.get_config_var("CC") or "cc").split()[0]
@@ -54,22 +54,23 @@ def test_plain_python_on_request(module: HotModule) -> None:
 
 
 def test_a_compiled_form_of_other_sources_is_not_used(tmp_path: Path) -> None:
-    module = HotModule("webtable.store.hbase.wire", "codec")
-    if not cells.COMPILED:
+    module = HotModule("webtable.store.hbase.wire", "cell_codec")
+    if not cell_blocks.COMPILED:
         pytest.skip("no compiled form here")
     for name in (*module.sources, module.digest):
         shutil.copy(ROOT / module.folder / name, tmp_path)
-    assert compiled.is_current(tmp_path, "codec")
-    with (tmp_path / "codec.py").open("a", encoding="utf-8") as source:
+    assert compiled.is_current(tmp_path, "cell_codec")
+    with (tmp_path / "cell_codec.py").open("a", encoding="utf-8") as source:
         source.write("# changed\n")
-    assert not compiled.is_current(tmp_path, "codec")
+    assert not compiled.is_current(tmp_path, "cell_codec")
     (tmp_path / module.digest).unlink()
-    assert not compiled.is_current(tmp_path, "codec")
+    assert not compiled.is_current(tmp_path, "cell_codec")
 
 
 @pytest.mark.skipif(not CAN_COMPILE, reason="no C compiler here, or no Python.h")
 @pytest.mark.parametrize(
-    ("name", "relies_on"), [("requests", "_frames"), ("wakeups", "_stream"), ("pipeline", "_calls")]
+    ("name", "relies_on"),
+    [("request_bytes", "_frames"), ("wakeups", "_stream"), ("pipeline", "_calls")],
 )
 def test_a_compiled_form_with_other_types_inside_is_not_used(
     tmp_path: Path, name: str, relies_on: str
@@ -97,7 +98,7 @@ def test_types_are_part_of_a_form_however_far_away(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda each: each.name)
-def test_types_come_from_the_same_package_and_in_the_way_that_is_looked_for(
+def test_types_are_imported_in_the_form_that_the_build_reads(
     module: HotModule,
 ) -> None:
     types = (ROOT / module.folder / module.sources[1]).read_text(encoding="utf-8")
@@ -143,6 +144,6 @@ def test_without_a_compiler_the_wheel_is_plain(
 ) -> None:
     found = build(tmp_path, **environment)
     assert f"webtable_db-{webtable.__version__}-py3-none-any.whl" in found
-    assert {"codec.py", "_codec.pxd", "cells.py", "py.typed"} <= found
+    assert {"cell_codec.py", "_cell_codec.pxd", "cell_blocks.py", "py.typed"} <= found
     assert not any(name.endswith((".so", ".pyd", ".sha256")) for name in found)
     assert any(said in text for text in found)

@@ -149,7 +149,7 @@ def test_the_sdist_holds_what_is_under_version_control(dist: dict[str, Path]) ->
 def empty_environment(
     tmp_path_factory: pytest.TempPathFactory, dist: dict[str, Path], wheel_metadata: Message
 ) -> Path:
-    """An environment with the wheel and the distributions that its metadata asks for, no other.
+    """An environment with the wheel and the distributions that its metadata names, no other.
 
     These are linked from the environment of the tests, where they are in the locked versions.
     """
@@ -171,7 +171,7 @@ def empty_environment(
 
 
 def _needed(requirements: list[str]) -> set[str]:
-    """Returns the distributions that are asked for, and those that these ask for."""
+    """Returns the named distributions, and all that they require."""
     found: set[str] = set()
     waiting = list(requirements)
     while waiting:

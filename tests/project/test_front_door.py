@@ -40,7 +40,7 @@ def test_pages_without_a_domain_are_all_pages(web: WebTable) -> None:
 def test_the_row_key_of_a_page_reads_its_row(web: WebTable) -> None:
     page = web.page(URL)
     assert page is not None
-    row = web.store.table("webtable").get(page.row_key.encode())
+    row = web.store.table("webtable").get(page.row_key)
     assert row is not None
     assert row.value(b"metadata:title") == b"New"
 

@@ -78,5 +78,5 @@ def test_the_page_about_the_layout_names_every_folder_and_module() -> None:
 
 
 @pytest.mark.parametrize(("folder", "modules"), _folders_that_are_there().items())
-def test_a_folder_can_be_taken_in_at_a_glance(folder: str, modules: set[str]) -> None:
+def test_a_folder_has_few_modules(folder: str, modules: set[str]) -> None:
     assert len(modules) <= 15, f"give {folder} folders that say what its parts are"

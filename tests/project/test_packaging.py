@@ -81,5 +81,5 @@ def test_make_alone_lists_every_target() -> None:
     phony = re.search(r"^\.PHONY: (.*)$", makefile, re.MULTILINE)
     assert phony is not None
     listed = subprocess.run(["make"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    # `java` is a part of `test`, not a thing to ask for.
+    # `java` is a part of `test`, not a group of its own.
     assert set(re.findall(r"make (\w+)", listed)) == set(phony[1].split()) - {"java"}

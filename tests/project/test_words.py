@@ -1,4 +1,8 @@
-"""Comments, docstrings and messages of the source use the words of docs/develop/glossary.md.
+"""The source, the tests and the documentation use the words of docs/develop/glossary.md.
+
+Of the source, comments, docstrings and messages are checked; of the tests, comments and docstrings,
+as their strings are data; of the documentation, everything but code. The glossary itself names the
+turns to avoid, and the changelog keeps its old entries.
 
 Only turns that have no right use are listed; a word with one right meaning, such as *taken* in "may
 have taken effect", is a matter of review.
@@ -9,14 +13,18 @@ from __future__ import annotations
 import io
 import re
 import tokenize
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-SOURCE = Path(__file__).parents[2] / "src" / "webtable"
-
-# The folders that were rewritten. A folder joins the list when it has no such turn left.
-ROOMS = ("cli/shell", "happybase", "index", "local", "records", "store")
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src" / "webtable"
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    *sorted(set((ROOT / "docs").rglob("*.md")) - {ROOT / "docs" / "develop" / "glossary.md"}),
+]
 
 # What not to write → what to write instead.
 TURNS = {
@@ -32,24 +40,56 @@ TURNS = {
     r"\b[Tt]here (is|are) none\b": "does not exist, has no …",
     r"\bif nothing is said\b": "by default",
     r"\bhas no words\b": "cannot express",
+    r"\bunless (it is |you )?(said|told|say)\b": "by default",
+    r"\bsays? otherwise\b": "by default, unless … sets",
+    r"(?i)\blets? go of\b": "release",
+    r"\blook(s|ed|ing)? into\b": "read",
+    r"(?i)\b(everybody|anybody)\b": "name the thread, process, user …",
+    r"(?i)\bquestions?\b(?! marks?\b)": "query",
+    r"\bnot known\b": "unknown",
     r"\b[Rr]efus(es?|ed|ing)\b(?! (the )?connections?\b)": "reject",
 }
 
 
+# Names that other programs or stores rely on: the kind of a capture that a WAT file describes, and
+# the reason and count of pages that the store rejected.
+PUBLIC_NAMES = re.compile(r"([`\"'])(told|refused)\1")
+
+
 def texts(path: Path) -> list[tuple[int, str]]:
-    """Returns the comments and strings of a source file, each with its line."""
-    with path.open(encoding="utf-8") as file:
-        tokens = list(tokenize.generate_tokens(io.StringIO(file.read()).readline))
-    return [
-        (each.start[0], each.string)
-        for each in tokens
-        if each.type in (tokenize.COMMENT, tokenize.STRING)
-    ]
+    """Returns the comments and strings of a source file, each with its line.
+
+    Lines of one comment are one text, and so are strings that follow each other.
+    """
+    layout = (tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
+    read: list[tuple[int, str]] = []
+    before = -1
+    for token in tokenize.generate_tokens(io.StringIO(path.read_text("utf-8")).readline):
+        if token.type in layout:
+            continue
+        if token.type in (tokenize.COMMENT, tokenize.STRING):
+            if token.type == before:
+                line, text = read[-1]
+                read[-1] = line, f"{text}\n{token.string}"
+            else:
+                read.append((token.start[0], token.string))
+        before = token.type
+    return read
+
+
+def prose(page: str) -> Iterator[tuple[int, str]]:
+    """Yields the paragraphs, lists and tables of a page, each with its first line, without code."""
+    paragraphs = re.sub(r"(?ms)^ *```.*?^ *```$", lambda code: "\n" * code[0].count("\n"), page)
+    line = 1
+    for text in re.split(r"(\n\n+)", paragraphs):
+        yield line, re.sub(r"`[^`]*`", "`…`", text)
+        line += text.count("\n")
 
 
 def found(text: str) -> list[str]:
     """Returns the turns in a text, each with what to write instead."""
-    plain = re.sub(r"\s*\n\s*(# )?", " ", text)
+    joined = re.sub(r'"\n[rf]?"', "", PUBLIC_NAMES.sub("", text))
+    plain = re.sub(r"\s*\n\s*(# )?", " ", joined)
     return [
         f"{match[0]!r} (better: {instead})"
         for turn, instead in TURNS.items()
@@ -57,17 +97,51 @@ def found(text: str) -> list[str]:
     ]
 
 
+ROOMS = sorted({path.relative_to(SOURCE).parts[0] for path in SOURCE.rglob("*.py")})
+
+
 @pytest.mark.parametrize("room", ROOMS)
 def test_the_source_uses_the_words_of_the_glossary(room: str) -> None:
-    paths = [each for each in (SOURCE / room).rglob("*.py") if not each.name.endswith("_pb2.py")]
-    assert paths
+    folder = SOURCE / room
+    paths = [folder] if folder.is_file() else sorted(folder.rglob("*.py"))
     wrong = [
         f"{path.relative_to(SOURCE)}:{line}: {turn}"
-        for path in sorted(paths)
+        for path in paths
+        if not path.name.endswith("_pb2.py")
         for line, text in texts(path)
         for turn in found(text)
     ]
     assert not wrong, "\n".join(wrong)
+
+
+def test_the_tests_use_the_words_of_the_glossary() -> None:
+    wrong = [
+        f"{path.relative_to(ROOT)}:{line}: {turn}"
+        for path in sorted((ROOT / "tests").rglob("*.py"))
+        for line, text in texts(path)
+        if text.startswith(("#", '"""', 'r"""'))
+        for turn in found(text)
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_the_documentation_uses_the_words_of_the_glossary(page: Path) -> None:
+    wrong = [
+        f"{page.relative_to(ROOT)}:{line}: {turn}"
+        for line, text in prose(page.read_text("utf-8"))
+        for turn in found(text)
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_code_is_not_prose() -> None:
+    page = "One.\n\n```sh\nanswer\n```\n\nThe kind `told`,\nand more.\n"
+    assert [text for _, text in prose(page) if text.strip()] == [
+        "One.",
+        "The kind `…`,\nand more.\n",
+    ]
+    assert [line for line, text in prose(page) if "kind" in text] == [7]
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ from webtable.records.field_types import (
     field_type,
 )
 from webtable.records.record import Record, declaration_of
-from webtable.store.escaping import escape, unescape
+from webtable.store.zero_byte_escaping import escape, unescape
 
 
 class Level(IntEnum):

@@ -179,7 +179,7 @@ def test_of_one_key_twice_in_a_batch_the_last_counts(visits: Collection[Visit], 
     assert visits.get(key, NOON) == Visit(key, NOON, "/2", referrer="there")
 
 
-def test_get_many_keeps_the_order_asked(visits: Collection[Visit], own: Own) -> None:
+def test_get_many_keeps_the_order_of_the_request(visits: Collection[Visit], own: Own) -> None:
     put = made(own)
     assert visits.put_many(iter(put)) == len(put)
     wanted = [put[7], put[0], put[29]]
@@ -256,7 +256,7 @@ class TestScans:
         assert next(visits.scan(**span)) == put[0]
 
 
-def test_one_partition_is_read_where_the_entity_is_known(store: Store, own: Own) -> None:
+def test_one_partition_is_read_for_a_given_entity(store: Store, own: Own) -> None:
     links = Collection(store, Link)
     site = own("one")
     links.put_many(Link(site, f"{number}") for number in range(20))
@@ -288,7 +288,7 @@ def test_a_new_table_has_these_options(store: Store, visits: Collection[Visit]) 
     assert starts == [b"", *(bytes([number]) for number in range(1, 16))]
 
 
-def test_wrong_records_are_refused_and_nothing_is_written(
+def test_wrong_records_are_rejected_and_nothing_is_written(
     visits: Collection[Visit], own: Own
 ) -> None:
     good = Visit(own("good"), NOON, "/")

@@ -121,7 +121,7 @@ class TestClasses:
 
         refused(make, "may be None and has another default")
 
-    def test_a_name_that_is_not_known(self) -> None:
+    def test_an_unknown_name(self) -> None:
         def make() -> None:
             class Bad(Record, table="bad"):
                 key: Key[Nothing]  # type: ignore[name-defined]  # noqa: F821

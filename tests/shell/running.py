@@ -24,7 +24,7 @@ class Done(NamedTuple):
 
 
 class Shell:
-    """A session on a store; `run` prints no times, so that answers can be compared."""
+    """A session on a store; `run` prints no times, so that results can be compared."""
 
     def __init__(self, store: Store, capsys: pytest.CaptureFixture[str]) -> None:
         self.store = store
@@ -33,7 +33,7 @@ class Shell:
         self.session = Session(store, Printer(self._out), lambda _: "n", with_times=False)
 
     def run(self, text: str, *, keep_going: bool = False, echo: bool = False) -> Done:
-        """Runs the lines of a script; questions are answered from it too."""
+        """Runs the lines of a script; it has the replies to prompts, too."""
         lines = Lines(text.splitlines())
         self.session.ask = lines.reply
         script = Script("script", lines, keep_going=keep_going, echo=echo)

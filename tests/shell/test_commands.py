@@ -1,4 +1,4 @@
-"""The commands one by one: what they do to the store, and what they refuse and why."""
+"""The commands one by one: what they do to the store, and what they reject and why."""
 
 from __future__ import annotations
 
@@ -295,14 +295,14 @@ def test_tables_are_listed_by_their_state(filled: Shell) -> None:
 
 
 @pytest.mark.timeout(60)
-def test_a_hostile_regular_expression_is_answered_soon(filled: Shell) -> None:
+def test_a_hostile_regular_expression_ends_soon(filled: Shell) -> None:
     name = "a" * 60
     filled.answer(f"create '{name}', 'f'")
     assert filled.answer("list '(a+)+b'").startswith("TABLE\n0 row(s)")
     assert f'["{name}"]' in filled.answer("list '(?i)(A+)+'")
 
 
-def test_many_tables_are_changed_after_a_question(filled: Shell) -> None:
+def test_many_tables_are_changed_after_a_confirmation(filled: Shell) -> None:
     assert "table:t, error:table 't' is enabled" in filled.answer("drop_all 't'\ny")
     assert filled.answer("disable_all 't'\nn\nis_enabled 't'").endswith("=> true\n")
     assert filled.answer("disable_all 'x.*'") == "No tables matched the regex x.*\n"

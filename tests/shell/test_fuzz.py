@@ -1,4 +1,4 @@
-"""Whatever is typed, the shell answers or says what is wrong; it never falls over."""
+"""For any input, the shell prints a result or an error; it never crashes."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def outcome(session: Session, text: str) -> WebTableError | ExitShell | None:
 
 @given(texts)
 @many
-def test_a_parser_answers_or_says_where(text: str) -> None:
+def test_a_parser_returns_or_reports_the_position(text: str) -> None:
     error = syntax_error(text)
     if error is not None:
         lines = text.split("\n")
@@ -112,7 +112,7 @@ def test_a_parser_answers_or_says_where(text: str) -> None:
 
 @given(texts)
 @many
-def test_a_session_answers_or_says_what_is_wrong(session: Session, text: str) -> None:
+def test_a_session_returns_or_raises_an_error(session: Session, text: str) -> None:
     error = outcome(session, text)
     assert error is None or str(error)
 
@@ -138,7 +138,7 @@ def test_a_prompt_completes_or_offers_nothing(session: Session, text: str) -> No
         "scan 't', {FILTER => '" + "(" * 5000 + "'}",
     ],
 )
-def test_what_goes_deep_or_long_is_answered_too(shell: Shell, text: str) -> None:
+def test_deep_or_long_input_gets_a_result_too(shell: Shell, text: str) -> None:
     assert shell.run(text).code in (0, 2)
 
 
@@ -221,7 +221,7 @@ def drawn_value(chance: random.Random, atoms: list[str], depth: int = 0) -> str:
 
 
 @pytest.mark.hbase
-def test_lines_about_a_cluster_are_answered(hbase_location: str) -> None:
+def test_random_commands_about_a_cluster_end_with_a_result(hbase_location: str) -> None:
     namespace = f"fuzz_{secrets.token_hex(4)}"
     chance = random.Random()
     seed = chance.randrange(2**32) if SOAK else 1

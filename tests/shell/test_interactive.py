@@ -34,7 +34,7 @@ def terminal(tmp_path: Path) -> Iterator[Terminal]:
         yield opened
 
 
-def test_a_command_is_answered_and_another_asked_for(terminal: Terminal) -> None:
+def test_a_command_is_run_and_the_next_is_read(terminal: Terminal) -> None:
     terminal.press("count 'pages'\r")
     shown = terminal.expect("hbase:002:0>")
     assert "1 row(s)" in shown
@@ -190,5 +190,5 @@ def test_every_option_that_is_offered_is_a_constant() -> None:
         ("", True),
     ],
 )
-def test_enter_knows_when_a_command_ends(text: str, complete_now: bool) -> None:
+def test_enter_detects_the_end_of_a_command(text: str, complete_now: bool) -> None:
     assert is_complete(text) is complete_now

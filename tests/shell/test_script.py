@@ -54,7 +54,7 @@ def test_a_file_stops_at_its_first_error(tmp_path: Path) -> None:
     assert done.returncode == 3
 
 
-def test_a_file_goes_on_when_told(tmp_path: Path) -> None:
+def test_a_file_continues_after_an_error_with_keep_going(tmp_path: Path) -> None:
     (tmp_path / "load.txt").write_text(SCRIPT)
     done = run("load.txt", "--keep-going", "--no-times", folder=tmp_path)
     assert done.returncode == 3
@@ -105,9 +105,7 @@ def test_a_minus_is_standard_input_too(tmp_path: Path) -> None:
         ("balancer", 2),
     ],
 )
-def test_the_exit_code_tells_what_kind_of_error_it_was(
-    tmp_path: Path, command: str, code: int
-) -> None:
+def test_the_exit_code_shows_the_kind_of_error(tmp_path: Path, command: str, code: int) -> None:
     with webtable.open(str(tmp_path / "s.db")) as store:
         store.create_table("t", "f")
     assert run("-c", command, folder=tmp_path).returncode == code
@@ -142,7 +140,7 @@ def test_a_reader_that_goes_away_ends_a_scan_quietly(tmp_path: Path) -> None:
     assert done.stderr == b""
 
 
-def test_a_store_that_somebody_writes_can_be_read(tmp_path: Path) -> None:
+def test_a_store_that_another_process_writes_can_be_read(tmp_path: Path) -> None:
     with webtable.open(str(tmp_path / "s.db")) as store:
         store.create_table("t", "f").put(b"r", {b"f:q": b"v"})
         busy = run("-c", "list", folder=tmp_path)
@@ -177,7 +175,7 @@ def test_a_bracket_that_is_never_closed_is_found_at_the_end(shell: Shell) -> Non
     assert done.code == 2
 
 
-def test_after_a_syntax_error_the_next_line_begins_anew(shell: Shell) -> None:
+def test_after_a_syntax_error_the_next_line_begins_a_command(shell: Shell) -> None:
     done = shell.run("scan ‘t’\nlist\nscan 't', {LIMIT => }\nlist\n", keep_going=True)
     assert done.out == "TABLE\n0 row(s)\n=> []\n" * 2
     assert done.err.count("script:") == 2

@@ -29,6 +29,7 @@ from webtable.store.mutation import (
     Append,
     Check,
     CheckResult,
+    Conditional,
     Delete,
     Durability,
     Increment,
@@ -36,7 +37,7 @@ from webtable.store.mutation import (
     Put,
     Write,
 )
-from webtable.store.rocks.writer import holds
+from webtable.store.rocks.mutation_encoder import holds
 from webtable.store.scan import Get, Scan
 from webtable.store.schema import TableSchema
 
@@ -46,7 +47,7 @@ T = TypeVar("T")
 
 
 class LostAnswer(Exception):
-    """The call took effect, or not, and nobody was told."""
+    """The call took effect, or not, and the caller got no response."""
 
 
 class Host(Protocol):
@@ -59,7 +60,7 @@ class Host(Protocol):
         """Makes a write of one row when its time has come.
 
         Raises:
-            LostAnswer: it may have been made, now or later; the caller is not told.
+            LostAnswer: it may have been made, now or later.
         """
 
     def shuffled(self, count: int) -> list[int]:
@@ -70,7 +71,7 @@ class Host(Protocol):
 
 
 class _AtOnce:
-    """No host: everything happens when it is asked for."""
+    """No host: everything happens when it is called."""
 
     def read(self, what: object, effect: Callable[[], T]) -> T:
         return effect()
@@ -221,13 +222,9 @@ class MemoryEngine(Engine):
             raise _unknown(table) from None
 
     def check_and_mutate(
-        self,
-        table: str,
-        row: bytes,
-        check: Check,
-        mutations: Sequence[Mutation],
-        durability: Durability,
+        self, table: str, step: Conditional, durability: Durability
     ) -> CheckResult:
+        row, check, mutations = step
         if check.filter is not None:
             raise InvalidRequest("a simulated check has no filters")
         for mutation in mutations:

@@ -20,7 +20,7 @@ from webtable.errors import (
     WebTableError,
 )
 from webtable.index.maintenance import build, verify
-from webtable.index.rules import REPAIR_AGE_MS
+from webtable.index.protocol_rules import REPAIR_AGE_MS
 from webtable.index.table import Change, Entry, Facts, Index, IndexedTable, RowState
 from webtable.store.model import Row
 from webtable.store.scan import Scan
@@ -272,7 +272,7 @@ class IndexWorld:
         return run
 
     def check(self) -> None:
-        """Compares everything, now that nobody is at work; then repairs and compares again."""
+        """Compares everything, now that no task runs; then repairs and compares again."""
         for name in self.names:
             self.read(self.quiet, name)
         for row in self.rows:
@@ -315,7 +315,7 @@ class BuildingWorld(IndexWorld):
         super().populate()
 
     def build(self, table: IndexedTable) -> None:
-        """Builds the index; whoever comes later finds it done."""
+        """Builds the index; a later task finds it done."""
         try:
             build(table, BY_VALUE)
         except InvalidRequest:
@@ -328,7 +328,7 @@ class BuildingWorld(IndexWorld):
 
 
 class UniqueWorld(IndexWorld):
-    """A schedule in which everybody wants one key."""
+    """A schedule in which all tasks want one key."""
 
     def __init__(self, seed: int, *, make: MakeTable = IndexedTable) -> None:
         super().__init__(seed, make=make, names=(BY_MAIL,))
@@ -348,7 +348,7 @@ class SlowWorld(IndexWorld):
 
 
 class CalmWorld(IndexWorld):
-    """A schedule in which nobody dies and every call is answered: then nothing is left over."""
+    """A schedule without deaths and lost responses: then nothing is left over."""
 
     def __init__(self, seed: int, *, make: MakeTable = IndexedTable) -> None:
         drawn = Faults.drawn(random.Random(-seed))
@@ -374,7 +374,7 @@ def play(
     kind: type[IndexWorld] = IndexWorld,
     tells: bool = False,
 ) -> IndexWorld:
-    """Plays one schedule; a broken promise is told with its seed and its story."""
+    """Plays one schedule; a broken promise is reported with its seed and its story."""
     world = kind(seed, make=make)
     world.world.scheduler.tells = tells
     try:
@@ -391,7 +391,7 @@ def play(
 
 
 def _is_expected(error: BaseException) -> bool:
-    """Whether a task may fail so: the store did not answer, a key was taken, an index is built."""
+    """Whether a task may fail so: no response of the store, a key in use, an index being built."""
     if isinstance(error, BaseExceptionGroup):
         return all(_is_expected(each) for each in error.exceptions)
     return isinstance(error, (NotUnique, RetryableError, StaleIndex))

@@ -14,11 +14,11 @@ from tests.simulation.pages_world import wanted
 from tests.simulation.world import Faults, World
 from webtable.errors import CheckFailed, RetryableError, WebTableError
 from webtable.index.maintenance import verify
-from webtable.index.rules import REPAIR_AGE_MS
+from webtable.index.protocol_rules import REPAIR_AGE_MS
 from webtable.index.table import IndexedTable
 from webtable.links import schema as links_schema
 from webtable.links.index import LinkIndex
-from webtable.links.rules import INTENT_AGE_MS
+from webtable.links.protocol_rules import INTENT_AGE_MS
 from webtable.links.updating.hook import LinkHook
 from webtable.pages import schema as pages_schema
 from webtable.pages.hooks import Begun, LinksChange
@@ -26,8 +26,9 @@ from webtable.pages.indexes import page_indexes
 from webtable.pages.keys import key_scheme
 from webtable.pages.page import NewCapture, PageInfo
 from webtable.pages.public_suffixes import newest_list, suffixes_of
-from webtable.pages.storing.history import CaptureNote
-from webtable.pages.table import PageSettings, PageTable
+from webtable.pages.settings import PageSettings
+from webtable.pages.storing.page_versions import CaptureNote
+from webtable.pages.table import PageTable
 
 __all__ = [
     "ChangingWords",
@@ -240,7 +241,7 @@ class MovingCounts(LinksWorld):
         kill = chance.choice((0.0, 0.0, 0.01, 0.04))
         stay, freeze = chance.choice((0.0, 0.7, 0.93)), chance.choice((0.02, 0.08))
         super().__init__(seed, Faults(kill=kill, tick=0.1, stay=stay, freeze=freeze))
-        # The target is crawled itself in half of them: then its own row is told the number.
+        # The target is crawled itself in half of them: then its own row gets the number.
         is_crawled = self.chance.random() < 0.5
         self.urls, self.targets = PAGES[:1], range(2, 3) if is_crawled else range(3, 4)
         number = self.targets[0]
@@ -294,7 +295,7 @@ class LeftBehind(MovingCounts):
     """A schedule in which a loader has died, and exporters take over, some of which die too."""
 
     def populate(self) -> None:
-        """Stores pages whose links nobody takes in; adds exporters, much later."""
+        """Stores pages without updating the link index; adds exporters, much later."""
         pages, index, _ = self.worker()
         pages.hook = _Dying(index)
         for capture in self.captures:
@@ -340,7 +341,7 @@ def _task(work: Callable[..., object], *arguments: object) -> Callable[[], None]
 def play_links(
     seed: int, *, kind: type[LinksWorld] = LinksWorld, tells: bool = False
 ) -> LinksWorld:
-    """Plays one schedule; a broken promise is told with its seed and its story."""
+    """Plays one schedule; a broken promise is reported with its seed and its story."""
     world = kind(seed)
     world.world.scheduler.tells = tells
     try:

@@ -1,7 +1,7 @@
 """Captures of pages in the simulator: several loaders, killed and started again, in any order.
 
-When it is quiet, and everything was loaded once by somebody who was not killed, every page is
-what one undisturbed load in order makes of it, and its indexes are right.
+When all tasks have ended, and everything was loaded once by a loader that was not killed, every
+page is what one undisturbed load in order makes of it, and its indexes are right.
 """
 
 from __future__ import annotations
@@ -12,10 +12,9 @@ from collections.abc import Callable
 from tests.simulation.world import World
 from webtable.errors import RetryableError, WebTableError
 from webtable.index.maintenance import verify
-from webtable.index.rules import REPAIR_AGE_MS
-from webtable.pages.page import NewCapture, PageInfo
-from webtable.pages.storing.history import CaptureNote, counting
-from webtable.pages.storing.newest_cell import CaptureSummary
+from webtable.index.protocol_rules import REPAIR_AGE_MS
+from webtable.pages.page import CaptureSummary, NewCapture, PageInfo
+from webtable.pages.storing.page_versions import CaptureNote, counting
 from webtable.pages.table import PageTable
 
 __all__ = ["PagesBroken", "PagesWorld", "play_pages", "wanted"]
@@ -149,7 +148,7 @@ def wanted(pages: PageTable, captures: list[NewCapture]) -> list[NewCapture]:
 
 
 def play_pages(seed: int, *, tells: bool = False) -> PagesWorld:
-    """Plays one schedule; a broken promise is told with its seed and its story."""
+    """Plays one schedule; a broken promise is reported with its seed and its story."""
     world = PagesWorld(seed)
     world.world.scheduler.tells = tells
     try:

@@ -122,7 +122,7 @@ class Scheduler:
             raise Killed
 
     def note(self, *what: object, name: str = "") -> None:
-        """Adds a line to the story of the schedule, if it is told."""
+        """Adds a line to the story of the schedule, if there is one."""
         if self.tells:
             who = name or (self.current.name if self.current else "the world")
             self.story.append(f"{who}: {' '.join(map(str, what))}")

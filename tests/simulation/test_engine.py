@@ -40,7 +40,7 @@ def drawn_mutation(chance: random.Random, row: bytes) -> Put | Delete:
 
 
 def drawn_step(chance: random.Random) -> Callable[[Store], object]:
-    """Returns something to do to both stores, and to compare the answers of."""
+    """Returns something to do to both stores, whose results are compared."""
     row = chance.choice(ROWS)
     mutation = drawn_mutation(chance, row)
     columns = chance.choice(((), (b"one",), (b"three:a",), (b"one:a", b"three:b")))

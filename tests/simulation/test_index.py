@@ -34,7 +34,7 @@ def test_crowded_and_slow_schedules_keep_it_too(kind: type[IndexWorld]) -> None:
         play(seed, kind=kind)
 
 
-def test_nothing_is_left_over_where_nobody_dies() -> None:
+def test_nothing_is_left_over_where_no_writer_dies() -> None:
     for seed in range(20_000 if SOAK else 400):
         play(seed, kind=CalmWorld)
 

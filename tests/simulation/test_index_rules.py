@@ -22,13 +22,12 @@ from tests.simulation.index_world import (
     play,
 )
 from webtable.errors import WebTableError
-from webtable.index import claims as index_claims
-from webtable.index import rules
+from webtable.index import protocol_rules, unique_entries
 from webtable.index import writer as index_writer
-from webtable.index.cells import Removal, Revision
-from webtable.index.claims import Claims, StoredClaim
+from webtable.index.cell_encoding import Removal, Revision
 from webtable.index.plan import Plan
 from webtable.index.table import Entry, Index, IndexedTable
+from webtable.index.unique_entries import Claims, StoredClaim
 from webtable.index.writer import Writer
 from webtable.store.mutation import Check, CompareOp, Delete, Mutation
 
@@ -48,7 +47,7 @@ def broken_by(
 
 
 def test_the_token_in_the_revision_cell() -> None:
-    # Two writers choose the same number, the answer to one is lost: both believe they won.
+    # Two writers choose the same number, the response to one is lost: both believe they won.
     class WithoutToken(IndexedTable):
         def __init__(self, *arguments: Any, **options: Any) -> None:
             super().__init__(*arguments, **{**options, "tokens": lambda: bytes(8)})
@@ -57,7 +56,7 @@ def test_the_token_in_the_revision_cell() -> None:
 
 
 def test_revisions_only_grow(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rules, "new_revision", lambda now_ms, old: now_ms)
+    monkeypatch.setattr(protocol_rules, "new_revision", lambda now_ms, old: now_ms)
     assert broken_by()
 
 
@@ -87,7 +86,7 @@ def test_entries_come_before_the_row() -> None:
 
 
 def test_the_check_of_the_reader(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rules, "is_current", lambda entry, entries: True)
+    monkeypatch.setattr(protocol_rules, "is_current", lambda entry, entries: True)
     assert broken_by()
 
 
@@ -103,12 +102,12 @@ def test_markers_stand_at_the_old_revision(monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_row_reaches_the_revision_of_lost_attempts_before_they_are_tidied_up(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(rules, "may_remove_lost", lambda revision, lost: True)
+    monkeypatch.setattr(protocol_rules, "may_remove_lost", lambda revision, lost: True)
     # Few schedules come to it: the markers hide what another writer put, and then wins with.
     assert "missing=[Missing" in broken_by(kind=CalmWorld, first=17_898)
 
 
-def test_who_loses_a_race_removes_its_entries() -> None:
+def test_a_writer_that_loses_a_race_removes_its_entries() -> None:
     class Careless(Writer):
         def _tidy_up(self, races: object) -> None:
             pass
@@ -117,12 +116,12 @@ def test_who_loses_a_race_removes_its_entries() -> None:
 
 
 def test_the_age_limit_of_repair(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rules, "is_abandoned", lambda timestamp, now_ms: True)
+    monkeypatch.setattr(protocol_rules, "is_abandoned", lambda timestamp, now_ms: True)
     assert broken_by(kind=SlowWorld)
 
 
 def test_a_worker_drops_a_write_that_is_too_old(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rules, "may_still_write", lambda chosen_ms, now_ms: True)
+    monkeypatch.setattr(protocol_rules, "may_still_write", lambda chosen_ms, now_ms: True)
     assert broken_by(kind=SlowWorld)
 
 
@@ -147,9 +146,9 @@ def test_writers_keep_all_entries_of_an_index_that_is_built() -> None:
 def test_a_unique_entry_is_never_deleted() -> None:
     class Deleting(Claims):
         def release(self, gone: Removal, stored: StoredClaim, revision: int) -> bool:
-            timestamp = rules.claim_timestamp(revision, stored.timestamp)
+            timestamp = protocol_rules.claim_timestamp(revision, stored.timestamp)
             delete = Delete(gone.key, timestamp=timestamp).column(gone.column)
-            check = index_claims.unchanged(gone.column, stored)
+            check = unique_entries.unchanged(gone.column, stored)
             table = self._home.store.table(gone.table)
             return bool(table.check_and_mutate(gone.key, check, delete))
 
@@ -164,12 +163,12 @@ def test_a_unique_entry_is_changed_only_from_its_exact_value(
             return Check.absent(column)
         return Check(column, CompareOp.NOT_EQUAL, b"something else")
 
-    monkeypatch.setattr(index_claims, "unchanged", there)
+    monkeypatch.setattr(unique_entries, "unchanged", there)
     assert broken_by(kind=UniqueWorld)
 
 
 def test_a_unique_entry_is_stamped_after_the_stored_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rules, "claim_timestamp", lambda revision, stored: revision)
+    monkeypatch.setattr(protocol_rules, "claim_timestamp", lambda revision, stored: revision)
     assert broken_by(kind=UniqueWorld)
 
 
@@ -182,7 +181,7 @@ def test_each_attempt_renews_its_claim() -> None:
     assert broken_by(changed_writer(claims=Trusting), UniqueWorld)
 
 
-def test_who_takes_over_first_moves_the_revision_of_the_owner() -> None:
+def test_a_writer_that_takes_over_first_moves_the_revision_of_the_owner() -> None:
     class Hasty(Claims):
         def move_owner(self, state: object) -> bool:
             return True
@@ -191,7 +190,9 @@ def test_who_takes_over_first_moves_the_revision_of_the_owner() -> None:
 
 
 def test_a_removal_frees_only_what_the_row_had(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rules, "may_free", lambda claim, row, old_revision: claim.owner == row)
+    monkeypatch.setattr(
+        protocol_rules, "may_free", lambda claim, row, old_revision: claim.owner == row
+    )
     assert broken_by(kind=UniqueWorld)
 
 

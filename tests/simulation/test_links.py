@@ -16,7 +16,7 @@ from tests.simulation.links_world import (
     SummaryLinks,
     play_links,
 )
-from webtable.links.updating import journal
+from webtable.links.updating import page_row_update
 
 SOAK = bool(os.environ.get("WEBTABLE_SOAK"))
 KINDS = [ChangingWords, CrowdedLinks, LeftBehind, MovingCounts, SummaryLinks, SlowLinks]
@@ -36,7 +36,7 @@ def test_crowded_and_slow_schedules_keep_it_too(kind: type[LinksWorld]) -> None:
 def test_journals_that_would_be_too_large_are_written_in_parts(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(journal, "MAX_JOURNAL_BYTES", 20)  # a target or two
+    monkeypatch.setattr(page_row_update, "MAX_JOURNAL_BYTES", 20)  # a target or two
     for seed in range(10_000 if SOAK else 100):
         play_links(seed)
 
@@ -76,6 +76,6 @@ def test_schedules_differ_and_go_through_what_they_should() -> None:
     assert len(stories) == seed + 1
 
 
-def test_links_that_only_change_their_order_are_taken_in() -> None:
+def test_links_that_only_change_their_order_are_stored() -> None:
     # The newest capture had the same links as the one before it, the other way round.
     play_links(2759, kind=SummaryLinks)

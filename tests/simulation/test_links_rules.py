@@ -22,11 +22,11 @@ from tests.simulation.links_world import (
     play_links,
 )
 from webtable.index.table import Change, RowState
-from webtable.links import rules, schema
-from webtable.links.updating import cluster, count_exporter, count_rules, hook, shards
+from webtable.links import protocol_rules, schema
+from webtable.links.updating import cluster, cluster_counts, count_rules, hook, shard_writer
 from webtable.links.updating.cluster import Intent, Intents, Own, Updater
-from webtable.links.updating.journal import PageRowDecision
-from webtable.links.updating.shards import ShardWriter, State
+from webtable.links.updating.page_row_update import PageRowDecision
+from webtable.links.updating.shard_writer import ShardWriter, State
 from webtable.pages.page import NewCapture
 from webtable.store.model import Row
 from webtable.store.mutation import Conditional
@@ -46,8 +46,8 @@ def broken_by(kind: type[LinksWorld] = LinksWorld) -> str:
 
 def without_guard(patch: pytest.MonkeyPatch, module: object) -> None:
     """Lets one module write states over newer ones."""
-    changed = {**vars(rules), "is_newer": lambda guard, stored: True}
-    patch.setattr(module, "rules", SimpleNamespace(**changed))
+    changed = {**vars(protocol_rules), "is_newer": lambda guard, stored: True}
+    patch.setattr(module, "protocol_rules", SimpleNamespace(**changed))
 
 
 class Unguarded(ShardWriter):
@@ -55,7 +55,7 @@ class Unguarded(ShardWriter):
 
     def _step(self, row: bytes, states: Iterable[State], found: Row | None) -> Conditional | None:
         with pytest.MonkeyPatch.context() as patch:
-            without_guard(patch, shards)
+            without_guard(patch, shard_writer)
             return super()._step(row, states, found)
 
 
@@ -63,12 +63,12 @@ class Unguarded(ShardWriter):
 
 
 def test_a_journal_has_what_is_left_of_the_one_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rules, "merged", lambda earlier, changed: set(changed))
+    monkeypatch.setattr(protocol_rules, "merged", lambda earlier, changed: set(changed))
     assert broken_by()
 
 
 def test_a_journal_moves_with_the_links(monkeypatch: pytest.MonkeyPatch) -> None:
-    # It names the same as the one before, and whoever tells the old links clears both.
+    # It names the same as the one before, and the task that updates the old links clears both.
     class Staying(PageRowDecision):
         def __call__(self, state: RowState) -> Change | None:
             change = super().__call__(state)
@@ -106,7 +106,7 @@ def test_the_guard_of_a_link(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_guard_of_a_member(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(count_exporter, "ShardWriter", Unguarded)
+    monkeypatch.setattr(cluster_counts, "ShardWriter", Unguarded)
     assert broken_by(MovingCounts)
 
 
@@ -119,7 +119,7 @@ def test_the_guard_of_the_number_in_a_page(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_a_target_is_marked_where_it_was_current_already(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rules, "needs_mark", lambda is_changed: is_changed)
+    monkeypatch.setattr(protocol_rules, "needs_mark", lambda is_changed: is_changed)
     assert broken_by()
 
 
@@ -136,13 +136,13 @@ def test_marks_come_before_the_journal_goes(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_the_exporter_sums_after_it_has_read_the_revision(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rules, "sums_late", lambda: False)
+    monkeypatch.setattr(protocol_rules, "sums_late", lambda: False)
     assert broken_by(MovingCounts)
 
 
 def test_the_exporter_always_moves_the_revision(monkeypatch: pytest.MonkeyPatch) -> None:
     # A count that is the same now as it was may have been another one in between.
-    class Still(count_exporter._Recount):
+    class Still(cluster_counts._Recount):
         def __call__(self, state: RowState) -> Change:
             change = super().__call__(state)
             self.exported.revision = state.revision.number
@@ -152,9 +152,9 @@ def test_the_exporter_always_moves_the_revision(monkeypatch: pytest.MonkeyPatch)
                 return None  # type: ignore[return-value]
             return change
 
-    class Exporter(count_exporter.Exporter):
-        def _count(self, uris: Sequence[bytes]) -> list[count_exporter._Exported]:
-            sums = count_exporter._Sums(self._index, uris)
+    class Exporter(cluster_counts.Exporter):
+        def _count(self, uris: Sequence[bytes]) -> list[cluster_counts._Exported]:
+            sums = cluster_counts._Sums(self._index, uris)
             decisions = [Still(uri, sums) for uri in uris]
             items = [(schema.page_row(each.exported.uri), each) for each in decisions]
             for each, revision in zip(decisions, self._index.rows.write_many(items), strict=True):
@@ -179,17 +179,19 @@ def test_an_intent_comes_before_the_row(monkeypatch: pytest.MonkeyPatch) -> None
     assert _broken_by_updater(Unannounced, monkeypatch)
 
 
-def test_an_intent_is_taken_when_it_is_abandoned(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rules, "is_abandoned", lambda begun_ms, now_ms: True)
+def test_an_intent_is_finished_by_others_only_when_it_is_abandoned(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(protocol_rules, "is_abandoned", lambda begun_ms, now_ms: True)
     assert broken_by(CrowdedLinks)
 
 
 def test_nothing_is_written_under_an_old_intent(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rules, "may_write", lambda begun_ms, now_ms: True)
+    monkeypatch.setattr(protocol_rules, "may_write", lambda begun_ms, now_ms: True)
     assert broken_by(SlowLinks)
 
 
-def test_who_takes_over_does_it_under_an_intent_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_that_takes_over_writes_its_own_intent(monkeypatch: pytest.MonkeyPatch) -> None:
     class Bold(Updater):
         def take_over(self, intents: Sequence[Intent], own: Own) -> None:
             begun = Intents(self._clock, self._clock.elapsed_ms(), intents)
@@ -208,5 +210,5 @@ def _broken_by_updater(
     kind: type[LinksWorld] = LinksWorld,
 ) -> str:
     monkeypatch.setattr(hook, "Updater", updater)
-    monkeypatch.setattr(count_exporter, "Updater", updater)
+    monkeypatch.setattr(cluster_counts, "Updater", updater)
     return broken_by(kind)

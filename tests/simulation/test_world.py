@@ -1,4 +1,4 @@
-"""The scheduler and the world: turns, deaths, lost answers, late writes, clocks."""
+"""The scheduler and the world: turns, deaths, lost responses, late writes, clocks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.simulation.scheduler import Killed
 from tests.simulation.world import PURGE_SETTING, Faults, World
 from webtable import Check, Delete, Family, Put, Table, TableSchema
 from webtable.errors import Timeout
-from webtable.index.rules import CALL_LIMIT_MS, SKEW_MS
+from webtable.index.protocol_rules import CALL_LIMIT_MS, SKEW_MS
 
 
 def make(seed: int, faults: Faults) -> tuple[World, Table]:
@@ -131,7 +131,7 @@ def test_a_late_write_lands_within_the_limit_or_never() -> None:
     assert {(fate, n) for fate in ("dead or told", "not known") for n in (0, 1)} == set(fates)
 
 
-def test_a_lost_answer_is_resent_and_a_unique_value_tells_whose_it_was() -> None:
+def test_after_a_lost_response_a_unique_value_identifies_the_write() -> None:
     outcomes: Counter[object] = Counter()
     for seed in range(300):
         world, table = make(seed, Faults(lose=0.5))

@@ -4,7 +4,7 @@ It is the `Host` of the engine: at each store call it pauses the caller, so that
 turns, and draws what becomes of the call. All of it follows from the seed.
 
 What can happen to a write: it takes effect; its task is killed before, or after; its task is killed
-and the write lands later, or never; its answer is lost, and it lands now, later, or never.
+and the write lands later, or never; its response is lost, and it lands now, later, or never.
 A call lands within `CALL_LIMIT_MS` of being sent, or never; a task may stand still for any time
 between two calls. The clocks of two tasks differ by at most `SKEW_MS`.
 """
@@ -17,7 +17,7 @@ from typing import NamedTuple, TypeVar
 
 from tests.simulation.engine import LostAnswer, MemoryEngine
 from tests.simulation.scheduler import Killed, Scheduler
-from webtable.index.rules import CALL_LIMIT_MS, SKEW_MS
+from webtable.index.protocol_rules import CALL_LIMIT_MS, SKEW_MS
 from webtable.store.store import Store
 
 __all__ = ["PURGE_SETTING", "Faults", "WorkerClock", "World"]
@@ -76,7 +76,7 @@ class WorkerClock:
         return self._world.time_ms + self.skew_ms
 
     def elapsed_ms(self) -> int:
-        """Returns the time that nobody sets."""
+        """Returns the true time, which no task sets."""
         return self._world.time_ms
 
 

@@ -1,4 +1,4 @@
-"""The one way in which tests of this folder check that a call was refused."""
+"""The one way in which tests of this folder check that a call was rejected."""
 
 from __future__ import annotations
 

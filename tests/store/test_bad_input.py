@@ -204,7 +204,7 @@ CASES = [*_row_key_cases(), *_table_cases(), *_family_cases(), *_form_cases()]
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
-def test_a_bad_call_is_refused_and_changes_nothing(store: Store, case: Case) -> None:
+def test_a_bad_call_is_rejected_and_changes_nothing(store: Store, case: Case) -> None:
     before = list(store.table("pages").scan(raw=True))
     with refused(case.kind, case.names, exit_code=case.exit_code):
         case.call(store)
@@ -221,7 +221,7 @@ def test_the_longest_row_key_is_stored(store: Store) -> None:
     assert [each.key for each in store.table("pages").scan()] == [longest, b"row"]
 
 
-def test_an_unknown_name_is_answered_with_the_known_ones(store: Store) -> None:
+def test_an_error_about_an_unknown_name_lists_the_known_ones(store: Store) -> None:
     with pytest.raises(TableNotFound, match="did you mean 'pages'"):
         store.table("pagse").get(b"row")
     with pytest.raises(FamilyNotFound, match="has: f, g"):

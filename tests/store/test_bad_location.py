@@ -131,7 +131,7 @@ def test_a_path_that_no_system_takes(tmp_path: Path, name: str) -> None:
 
 @contextmanager
 def nobody(directory: Path) -> Iterator[None]:
-    """Takes away the right to the directory; root must become somebody else for that."""
+    """Takes away the right to the directory; root must become another user for that."""
     directory.chmod(0o000)
     if os.geteuid() == 0:
         os.seteuid(65534)

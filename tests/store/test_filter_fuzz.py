@@ -1,4 +1,4 @@
-"""Filter texts that nobody would write: they are read or refused, and nothing else comes out.
+"""Filter texts that no user would write: they are read or rejected, and nothing else.
 
 Soups of the language's words, and right texts with parts lost, doubled or put elsewhere. What is
 read prints back to an equal filter, and an embedded store can work with it.
@@ -68,7 +68,7 @@ def refusal(error: InvalidRequest) -> str:
 
 
 def read(text: str | bytes) -> Filter | None:
-    """Returns the filter of a text, None where it is refused, with a place in the text."""
+    """Returns the filter of a text, None where it is rejected, with a position in the text."""
     found, said = None, ""
     try:
         found = parse_filter(text)
@@ -91,7 +91,7 @@ def read(text: str | bytes) -> Filter | None:
 @example(text=" AND ".join(["KeyOnlyFilter()"] * 2_000))
 @example(text="PrefixFilter('" + "''" * 5_000)
 @example(text="PageFilter(" + "," * 5_000)
-def test_a_text_is_read_or_refused(text: str) -> None:
+def test_a_text_is_read_or_rejected(text: str) -> None:
     read(text)
 
 
@@ -149,7 +149,7 @@ def test_what_is_read_works(table: Table, text: str, reverse: bool) -> None:
 @example(pattern="(" * 5_000, ignore_case=False)
 @example(pattern="a{99999999999}", ignore_case=False)
 @example(pattern="[z-a]", ignore_case=True)
-def test_an_expression_is_taken_or_refused(pattern: str, ignore_case: bool) -> None:
+def test_an_expression_is_accepted_or_rejected(pattern: str, ignore_case: bool) -> None:
     said = ""
     try:
         compile_regex(pattern, ignore_case)("a")

@@ -47,7 +47,7 @@ def test_every_filter_comes_back_from_its_text(filter: Filter) -> None:
 
 
 @given(text=st.one_of(st.text(max_size=40), st.text("PageFilter(5)' ANDORSKIP,", max_size=40)))
-def test_any_text_is_read_or_refused(text: str) -> None:
+def test_any_text_is_read_or_rejected(text: str) -> None:
     read: Filter | InvalidRequest
     try:
         read = parse_filter(text)
@@ -127,7 +127,7 @@ def test_arguments() -> None:
         ("SKIP " * 200 + "PageFilter(5)", 499, "flatten"),
     ],
 )
-def test_a_bad_text_is_refused_with_its_position(text: str, position: int, said: str) -> None:
+def test_a_bad_text_is_rejected_with_its_position(text: str, position: int, said: str) -> None:
     with pytest.raises(InvalidRequest, match=f"^filter text, position {position}: ") as caught:
         parse_filter(text)
     assert said in str(caught.value)
@@ -146,7 +146,7 @@ def test_a_bad_text_is_refused_with_its_position(text: str, position: int, said:
         SkipFilter(ValueFilter("=", BitComparator(b"a", "and"))),
     ],
 )
-def test_what_has_no_text_is_told(filter: Filter) -> None:
+def test_filters_without_a_text_are_reported(filter: Filter) -> None:
     with pytest.raises(InvalidRequest, match="cannot express"):
         filter_text(filter)
 
@@ -189,7 +189,7 @@ def test_what_has_no_text_is_told(filter: Filter) -> None:
         lambda: Check.matches("PageFilter"),
     ],
 )
-def test_bad_arguments_are_refused_at_once(make: object) -> None:
+def test_bad_arguments_are_rejected_at_once(make: object) -> None:
     assert callable(make)
     with pytest.raises(InvalidRequest) as caught:
         make()

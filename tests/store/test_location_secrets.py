@@ -1,4 +1,4 @@
-"""A location with a user and a password is refused, and the password is printed nowhere."""
+"""A location with a user and a password is rejected, and the password is printed nowhere."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def no_lookups(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("location", LOCATIONS)
-def test_a_secret_is_refused_and_not_shown(
+def test_a_secret_is_rejected_and_not_shown(
     location: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -39,7 +39,7 @@ def table(tmp_path: object) -> Table:
 
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("pattern", HOSTILE)
-def test_a_hostile_expression_is_answered_soon(table: Table, pattern: str) -> None:
+def test_a_hostile_expression_ends_soon(table: Table, pattern: str) -> None:
     table.put(b"row", {b"f:v": HOSTILE[pattern].encode()})
     assert not list(table.scan(filter=ValueFilter("=", RegexStringComparator(pattern))))
 
@@ -49,7 +49,7 @@ def test_a_hostile_expression_is_answered_soon(table: Table, pattern: str) -> No
     "pattern",
     ["(?=(a+)+$)", "(a+)+(?!b)", "((a)\\2|a)*$", "(?>(a+)+)b(a+)+c", "(a*+b*)*c", "(?<!x)(a+)+$"],
 )
-def test_what_no_automaton_can_follow_is_refused_at_once(table: Table, pattern: str) -> None:
+def test_what_no_automaton_can_follow_is_rejected_at_once(table: Table, pattern: str) -> None:
     with pytest.raises(InvalidRequest, match="could take more than 5,000,000 steps") as caught:
         table.scan(filter=RowFilter("=", RegexStringComparator(pattern)))
     assert repr(pattern) in str(caught.value)
@@ -69,7 +69,7 @@ def test_a_text_that_needs_ever_new_states_is_given_up() -> None:
     text = "".join(random.Random(1).choices("ab", k=200_000))
     with pytest.raises(InvalidRequest, match="on a value of 200,000 characters"):
         finds(text)
-    assert finds("a" * 101 + "c")  # the next search begins anew
+    assert finds("a" * 101 + "c")  # the next search starts from zero
 
 
 @pytest.mark.parametrize(

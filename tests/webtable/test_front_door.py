@@ -330,3 +330,38 @@ def test_a_load_that_is_not_complete_raises(tmp_path: Path) -> None:
         assert seen
         with pytest.raises(IncompleteLoad):
             web.load(tmp_path / "missing.warc", workers=1)
+
+
+def test_the_headers_of_a_page(web: WebTable) -> None:
+    url, day = "https://headers.example/", "2026-03-01"
+    sent = [("Content-Type", "text/html"), ("X-A", "1"), ("x-a", "two  words"), ("X-B", "ü")]
+    web.put(url, "<p>", headers=sent, fetched=f"{day}T10:00:00Z")
+    web.put(url, "", status=404, headers={"Server": "other"}, fetched=f"{day}T12:00:00Z")
+    now = web.headers("headers.example")
+    assert now is not None
+    assert now.to_dict() == {
+        "url": url,
+        "fetched": f"{day}T12:00:00Z",
+        "status_line": "HTTP/1.1 404",
+        "headers": [{"name": "Server", "value": "other"}],
+    }
+    then = web.headers(url, as_of=f"{day}T11:00:00Z")
+    assert then is not None
+    assert [(each.name, each.value) for each in then.headers] == sent
+    assert then.get("x-A") == "two  words"
+    assert then.get_all("X-A") == ["1", "two  words"]
+    assert then.get("nothing") is None
+    assert web.headers(url, as_of="2026-02-01") is None
+    assert web.headers("https://nosuch.example/") is None
+
+
+def test_the_headers_of_earlier_captures_count(web: WebTable) -> None:
+    url = "https://robots.example/"
+    tags = [("X-Robots-Tag", "noindex"), ("Link", "</c>; rel=canonical")]
+    web.put(url, "<p>", headers=tags, fetched="2026-03-01T10:00:00Z")
+    web.put(url, "<p>again", fetched="2026-03-02T10:00:00Z")
+    then, now = web.page(url, as_of="2026-03-01"), web.page(url)
+    assert then is not None
+    assert now is not None
+    assert (then.robots, then.canonical) == ("noindex", "https://robots.example/c")
+    assert (now.robots, now.canonical) == ("", "")

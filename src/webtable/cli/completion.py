@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
-from webtable.cli.options import SuggestingChoice, idle_store_option
+from webtable.cli.shared_options import SuggestingChoice, idle_store_option
 
 __all__ = ["SHELLS", "completion"]
 

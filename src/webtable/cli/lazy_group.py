@@ -42,7 +42,7 @@ class LazyGroup(click.Group):
         return sorted(self.entries)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Imports one command; None when there is none of that name."""
+        """Imports one command; None if no command has that name."""
         entry = self.entries.get(cmd_name)
         if entry is None:
             return None

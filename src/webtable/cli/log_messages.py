@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import click
 
-from webtable.cli.options import FORMAT_KEY
 from webtable.cli.output import talk
+from webtable.cli.shared_options import FORMAT_KEY
 
 __all__ = ["print_logs"]
 
@@ -48,7 +48,7 @@ def print_logs(root: click.Context, verbosity: int) -> None:
     """
     logger = logging.getLogger("webtable")
     before = logger.level
-    # A program that asks for JSON reads the error as JSON, too: no line may stand before it.
+    # A program that reads JSON reads the error as JSON, too: no line may come before it.
     printer = _Printer(lambda: bool(verbosity) or root.meta.get(FORMAT_KEY) not in _FOR_PROGRAMS)
     printer.setFormatter(logging.Formatter(_FORMAT if verbosity else _SHORT_FORMAT))
     for old in [each for each in logger.handlers if isinstance(each, _Printer)]:

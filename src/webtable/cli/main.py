@@ -19,9 +19,9 @@ import click
 from webtable import WebTableError, __version__
 from webtable.cli.command_list import COMMANDS
 from webtable.cli.lazy_group import Entry, LazyGroup
-from webtable.cli.options import FORMAT_KEY, GO_ON_KEY, group_store_option
 from webtable.cli.output import json_text, talk
 from webtable.cli.safe_text import show_text
+from webtable.cli.shared_options import FORMAT_KEY, GO_ON_KEY, group_store_option
 from webtable.errors import UsageError, door, error_body
 
 __all__ = ["COMMANDS", "Entry", "cli", "main"]

@@ -15,12 +15,12 @@ import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Literal, NamedTuple, TextIO, TypeAlias, TypeVar
+from typing import Any, Literal, NamedTuple, TextIO, TypeAlias, TypeVar
 
 import click
 
-from webtable.cli.options import Format, is_raw
 from webtable.cli.safe_text import show_json, show_text
+from webtable.cli.shared_options import Format, is_raw
 from webtable.cli.table_width import cut_end, cut_middle, fit_widths, text_width
 
 __all__ = [
@@ -31,6 +31,7 @@ __all__ = [
     "page_of",
     "print_item",
     "print_items",
+    "print_named",
     "show_bytes",
     "show_size",
     "talk",
@@ -120,6 +121,14 @@ def page_of(
     if limit is None or len(rest) <= limit:
         return rest, None
     return rest[:limit], name_of(rest[limit])
+
+
+def print_named(
+    items: Sequence[Any], columns: Sequence[Column], form: Format, *, start: str, limit: int | None
+) -> None:
+    """Prints named tuples that have a `name`, from the one named `start` on."""
+    found, next_name = page_of(items, lambda each: str(each.name), start, limit)
+    print_items([each._asdict() for each in found], columns, form, next_key=next_name)
 
 
 def talk(message: str) -> None:

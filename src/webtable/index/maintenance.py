@@ -5,20 +5,20 @@ All of it runs beside writers, on any number of machines, and may be stopped and
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple, TypeVar
 
 import msgspec
 
 from webtable.errors import BatchError, InvalidRequest, NotUnique
-from webtable.index import rules
-from webtable.index.cells import Removal
-from webtable.index.claims import Claims
-from webtable.index.group_maintenance import UnmarkedFinder, find_stale, mark, unmark
-from webtable.index.groups import marked
+from webtable.index import protocol_rules
+from webtable.index.cell_encoding import Removal
 from webtable.index.reader import ReadCounts
+from webtable.index.shared_value_mark_repair import UnmarkedFinder, find_stale, mark, unmark
+from webtable.index.shared_value_marks import marked
 from webtable.index.table import Change, Entry, Hit, Index, IndexedTable, RowState
+from webtable.index.unique_entries import Claims
 from webtable.index.writer import Writer
 from webtable.loggers import get_logger
 from webtable.store.mutation import Delete
@@ -29,6 +29,7 @@ __all__ = [
     "Explanation",
     "Missing",
     "Report",
+    "add_entries",
     "build",
     "explain",
     "explain_row",
@@ -113,6 +114,29 @@ def build(table: IndexedTable, name: str, *, start: bytes = b"") -> int:
             f"index '{name}' is built already", hint="verify it, or set its state to building"
         )
     _log.info("table '%s': building index '%s'", table.name, name)
+    count = add_entries(table, f"index '{name}'", start=start)
+    table.set_state(name, "ready")
+    _log.info("table '%s': index '%s' is built, rows read: %d", table.name, name, count)
+    return count
+
+
+def add_entries(
+    table: IndexedTable,
+    what: str,
+    *,
+    start: bytes = b"",
+    on_batch: Callable[[bytes, int], None] = lambda _, __: None,
+) -> int:
+    """Adds the entries of all rows to the indexes that are being built; returns how many rows.
+
+    Args:
+        what: names these indexes in an error.
+        start: the first row.
+        on_batch: is called with the last row whose entries are stored, and the number of rows.
+
+    Raises:
+        BatchError: rows have the same key in a unique index.
+    """
     count = 0
     errors: list[NotUnique] = []
     for batch in _batches(_states(table, start), _BATCH):
@@ -125,10 +149,9 @@ def build(table: IndexedTable, name: str, *, start: bytes = b"") -> int:
                 raise
             assert conflicts is not None
             errors += conflicts.exceptions  # type: ignore[arg-type]
+        on_batch(batch[-1].row, count)
     if errors:
-        raise BatchError(f"{len(errors):,} rows cannot be in the unique index '{name}'", errors)
-    table.set_state(name, "ready")
-    _log.info("table '%s': index '%s' is built, rows read: %d", table.name, name, count)
+        raise BatchError(f"{len(errors):,} rows cannot be in the unique {what}", errors)
     return count
 
 
@@ -234,7 +257,7 @@ class _Checker:
                 if groups is not None:
                     groups.see(hit, states[hit.row])
                 continue
-            if rules.is_abandoned(hit.timestamp, now):
+            if protocol_rules.is_abandoned(hit.timestamp, now):
                 report.leftovers += 1
                 gone.append(hit)
             else:

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import msgspec
 
 from webtable.errors import InvalidRequest
-from webtable.index.cells import Revision
+from webtable.index.cell_encoding import Revision
 from webtable.store.model import Row
 from webtable.store.mutation import Mutation
 from webtable.store.schema import Family, TableSchema
@@ -35,7 +35,7 @@ PURGE_SETTING = "hbase.hstore.time.to.purge.deletes"
 PURGE_MS = 3_600_000  # index tables keep their delete markers for an hour
 MARKS_FAMILY = "shared"
 MARK = b"shared:"
-"""The column of a mark, in the row of a group; see `webtable.index.groups`."""
+"""The column of a mark, in the row of a group; see `webtable.index.shared_value_marks`."""
 
 
 class Entry(NamedTuple):
@@ -188,6 +188,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
         facts: the facts that the row has afterwards. None: the old ones, with `put` and `delete`;
             must be given where `more` changes facts. Empty facts: the row is deleted.
         renew: put all entries again, also those that the row has already.
+        of_revision: returns values to store that depend on the new revision; they are facts too.
     """
 
     put: Mapping[bytes, bytes] = {}
@@ -195,9 +196,10 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     more: Sequence[Mutation] = ()
     facts: Mapping[bytes, bytes] | None = None
     renew: bool = False
+    of_revision: Callable[[int], Mapping[bytes, bytes]] | None = None
 
     def facts_after(self, old: Facts) -> Facts:
-        """Returns the facts that a row has after this change."""
+        """Returns the facts that a row has after this change, without those of the revision."""
         if self.facts is not None:
             return self.facts
         if not self.delete:

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from webtable import compiled
-from webtable.index import rules
-from webtable.index.cells import Removal, Revision, encode_pending, encode_revision
+from webtable.index import protocol_rules
+from webtable.index.cell_encoding import Removal, Revision, encode_pending, encode_revision
 from webtable.index.model import Change, Entry, Index, RowState
-from webtable.index.rules import Clock
-from webtable.index.table_base import IndexHome
+from webtable.index.protocol_rules import Clock
+from webtable.index.table_and_indexes import IndexHome
 from webtable.store.mutation import Check, Delete, Mutation, Put
 
 if TYPE_CHECKING:
-    from webtable.index import hot_plan
+    from webtable.index import put_plan
 else:
-    hot_plan = compiled.load("webtable.index", "hot_plan")
+    put_plan = compiled.load("webtable.index", "put_plan")
 
-__all__ = ["Moment", "Plan", "hot_plan", "markers"]
+__all__ = ["Moment", "Plan", "markers", "put_plan"]
 
 
 class Moment(NamedTuple):
@@ -43,6 +43,7 @@ class Plan:
     __slots__ = (
         "_change",
         "_home",
+        "_of_revision",
         "cell",
         "chosen_ms",
         "claims",
@@ -60,10 +61,14 @@ class Plan:
         self.state = state
         self.row = state.row
         self.chosen_ms = moment.elapsed_ms
-        number = rules.new_revision(moment.now_ms, state.revision.number)
+        number = protocol_rules.new_revision(moment.now_ms, state.revision.number)
         self.revision = Revision(number, home.new_token())
         self.cell = encode_revision(self.revision)
         self.facts = change.facts_after(state.facts)
+        self._of_revision: Mapping[bytes, bytes] = {}
+        if change.of_revision is not None:
+            self._of_revision = change.of_revision(number)
+            self.facts = {**self.facts, **self._of_revision}
         self.put_entries: list[tuple[str, Put]] = []
         self.claims: list[tuple[Index, Entry]] = []
         self.gone: list[Removal] = []
@@ -71,11 +76,11 @@ class Plan:
             self._compare(index)
 
     def _compare(self, index: Index) -> None:
-        """Notes which entries of an index come and go; `hot_plan.moved_entries` decides it."""
+        """Notes which entries of an index come and go; `put_plan.moved_entries` decides it."""
         home, row, number = self._home, self.row, self.revision.number
         # An index that is being built, or whose entries expire, may lack entries of the row.
         puts_all = self._change.renew or home.renews or index.name not in home.ready
-        moved = hot_plan.moved_entries(index, row, self.state.facts, self.facts, puts_all)
+        moved = put_plan.moved_entries(index, row, self.state.facts, self.facts, puts_all)
         if moved is None:
             return
         put_entries, removed = moved
@@ -103,7 +108,7 @@ class Plan:
             keeps_pending: whether what is to be removed is noted, to be done afterwards.
         """
         number, change = self.revision.number, self._change
-        own = {self._home.revision_column: self.cell}
+        own = {self._home.revision_column: self.cell, **self._of_revision}
         pending = b""
         if keeps_pending:
             pending = encode_pending(self.state.revision.number, self.gone)

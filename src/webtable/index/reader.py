@@ -7,17 +7,19 @@ from typing import NamedTuple
 
 import msgspec
 
-from webtable.index import rules
-from webtable.index.cells import decode_claim
+from webtable.index import protocol_rules
+from webtable.index.cell_encoding import decode_claim
 from webtable.index.model import Entry, Hit, Index
-from webtable.index.table_base import IndexHome
+from webtable.index.table_and_indexes import IndexHome
 from webtable.store.argument_checks import MAX_ROW_BYTES
 from webtable.store.model import Row
 from webtable.store.scan import Scan
+from webtable.store.table import Table
 
-__all__ = ["Found", "ReadCounts", "ReadOptions", "hits", "hits_of_many"]
+__all__ = ["Found", "ReadCounts", "ReadOptions", "hits", "hits_of_many", "scans_of_few"]
 
 _FIRST_BATCH, _LARGEST_BATCH = 32, 1024
+_MORE = 4
 
 
 class ReadOptions(NamedTuple):
@@ -56,10 +58,40 @@ def hits(home: IndexHome, index: Index, scan: Scan) -> Iterator[Hit]:
 
 
 def hits_of_many(home: IndexHome, index: Index, scans: Sequence[Scan]) -> list[Iterator[Hit]]:
-    """Returns what `hits` does for each range, after requests for the first entries of all."""
+    """Returns what `hits` does for each range, after requests for the first entries of all.
+
+    See `scans_of_few`.
+    """
     narrowed = [_narrowed(index, scan) for scan in scans]
-    streams = home.store.table(index.table).scan_many(narrowed)
+    streams = scans_of_few(home.store.table(index.table), narrowed)
     return [_as_hits(index, rows) for rows in streams]
+
+
+def scans_of_few(table: Table, scans: Sequence[Scan]) -> list[Iterator[Row]]:
+    """Returns the rows of each of several scans, after requests for the first rows of all.
+
+    With `batch_rows`, no more than these are requested until they are used: a server does not keep
+    a scanner open for a range whose first rows are enough.
+    """
+    first = [msgspec.structs.replace(scan, limit=scan.batch_rows) for scan in scans]
+    streams = table.scan_many(first)
+    return [_continued(table, scan, rows) for scan, rows in zip(scans, streams, strict=True)]
+
+
+def _continued(table: Table, scan: Scan, first: Iterator[Row]) -> Iterator[Row]:
+    """Yields the first rows of a scan, and then the rest of them."""
+    count, last = 0, b""
+    for row in first:
+        count, last = count + 1, row.key
+        yield row
+    if not scan.batch_rows or count < scan.batch_rows:
+        return
+    start, stop = scan.bounds()
+    start, stop = (start, last) if scan.reverse else (last + b"\0", stop)
+    rest = msgspec.structs.replace(
+        scan, prefix=b"", start=start, stop=stop, batch_rows=scan.batch_rows * _MORE
+    )
+    yield from table.scan(rest)
 
 
 def _narrowed(index: Index, scan: Scan) -> Scan:
@@ -151,7 +183,7 @@ class Found(Iterator[Hit]):
         self.counts.rows += len(rows)
         entries = {row: index.entries(row, home.state_of(row, found[row]).facts) for row in rows}
         for hit in batch:
-            if rules.is_current(Entry(hit.key, hit.cover), entries[hit.row]):
+            if protocol_rules.is_current(Entry(hit.key, hit.cover), entries[hit.row]):
                 yield hit._replace(found=found[hit.row])
             else:
                 self.counts.stale += 1

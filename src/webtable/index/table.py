@@ -15,18 +15,19 @@ How it is used:
 
 The index promise: a scan of an index never misses a row that did not change during the scan, and
 never shows a stale one, whatever crashed or stalled in between, on both engines.
-`docs/explain/indexes.md` has the protocol, `rules.py` its rules, `cells.py` its bytes.
+`docs/explain/indexes.md` has the protocol, `protocol_rules.py` its rules, and `cell_encoding.py`
+its bytes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from webtable.errors import BatchError, StaleIndex, WebTableError
-from webtable.index.groups import marked
+from webtable.errors import StaleIndex, WebTableError, without_errors
 from webtable.index.model import Change, Decide, Entry, Facts, Hit, Index, IndexState, RowState
 from webtable.index.reader import Found, ReadOptions, hits, hits_of_many
-from webtable.index.table_base import IndexHome, commit_lock
+from webtable.index.shared_value_marks import marked
+from webtable.index.table_and_indexes import IndexHome, commit_lock
 from webtable.index.writer import Also, Before, Writer
 from webtable.store.mutation import Durability
 from webtable.store.scan import Scan
@@ -97,19 +98,7 @@ class IndexedTable(IndexHome):
         writer = self._writer()
         writer.before = before
         outcomes = writer.write(list(changes), also, durability)
-        revisions: list[int | None] = []
-        errors: list[WebTableError] = []
-        positions: list[int] = []
-        for position, outcome in enumerate(outcomes):
-            if isinstance(outcome, WebTableError):
-                errors.append(outcome)
-                positions.append(position)
-            else:
-                revisions.append(outcome)
-        if errors:
-            message = f"{len(errors):,} of {len(outcomes):,} rows of '{self.name}' not written"
-            raise BatchError(message, errors, positions)
-        return revisions
+        return without_errors(outcomes, f"rows of '{self.name}' not written")
 
     def _writer(self) -> Writer:
         return Writer(self)
@@ -152,12 +141,15 @@ class IndexedTable(IndexHome):
         """Returns what `hits` does for each of several ranges, which are requested together."""
         return hits_of_many(self, self.index(name), scans)
 
-    def marked(self, name: str, start: bytes = b"") -> Iterator[bytes]:
+    def marked(self, name: str, start: bytes = b"", *, few: int = 256) -> Iterator[bytes]:
         """Yields the groups of a grouped index that several rows share, in order.
 
         A group may have lost rows since: read its entries, whose keys begin with it.
+
+        Args:
+            few: how many are probably enough; so many are requested at once.
         """
-        return (group for group, _ in marked(self, self.index(name), start))
+        return (group for group, _ in marked(self, self.index(name), start, few=few))
 
     def check_hits(
         self,

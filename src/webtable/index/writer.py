@@ -23,13 +23,13 @@ from webtable.errors import (
     RetryableError,
     WebTableError,
 )
-from webtable.index import rules
-from webtable.index.cells import Removal, decode_pending
-from webtable.index.claims import Claims, Ledger
-from webtable.index.groups import commit_marks, new_marks
+from webtable.index import protocol_rules
+from webtable.index.cell_encoding import Removal, decode_pending
 from webtable.index.model import Change, Decide, RowState
-from webtable.index.plan import Moment, Plan, hot_plan, markers
-from webtable.index.table_base import IndexHome
+from webtable.index.plan import Moment, Plan, markers, put_plan
+from webtable.index.shared_value_marks import commit_marks, new_marks
+from webtable.index.table_and_indexes import IndexHome
+from webtable.index.unique_entries import Claims, Ledger
 from webtable.loggers import get_logger
 from webtable.store.mutation import (
     Conditional,
@@ -190,7 +190,7 @@ class Writer:
                 jobs, behind = [], []
                 for state in self._home.read_states(rows):
                     race = races[state.row]
-                    if not rules.may_remove_lost(state.revision.number, race.number):
+                    if not protocol_rules.may_remove_lost(state.revision.number, race.number):
                         behind.append((state.row, Change()))
                         continue
                     stale = race.entries - self._home.entries(state)
@@ -253,9 +253,9 @@ class Writer:
 
     def _may_write(self, plans: Sequence[Plan]) -> bool:
         # Rows whose responses are missing are written by calls of their own, after the one for all.
-        longer = rules.CALL_LIMIT_MS if len(plans) > 1 else 0
+        longer = protocol_rules.CALL_LIMIT_MS if len(plans) > 1 else 0
         now = self._home.clock.elapsed_ms() + longer
-        return all(rules.may_still_write(plan.chosen_ms, now) for plan in plans)
+        return all(protocol_rules.may_still_write(plan.chosen_ms, now) for plan in plans)
 
     def clean_up(self, plans: Sequence[Plan]) -> None:
         """Removes the entries that rows had before, and notes that this is done."""
@@ -340,9 +340,9 @@ class Writer:
     ) -> tuple[list[Outcome], list[tuple[str, Mutation]]]:
         """Returns the mutations of a write. The caller holds `commit_lock` until their commit."""
         home = self._home
-        if self.before is None and home.is_plain and hot_plan.is_plain(items):
+        if self.before is None and home.is_plain and put_plan.is_plain(items):
             stored = home.read_rows(items)  # type: ignore[arg-type] # they are changes
-            quick = hot_plan.plan_puts(home, items, stored, home.clock.now_ms())
+            quick = put_plan.plan_puts(home, items, stored, home.clock.now_ms())
             if quick is not None:
                 return quick
         outcomes: list[Outcome] = []
@@ -354,6 +354,8 @@ class Writer:
         states = {state.row: state for state in found}
         ledger = Ledger(home, states) if home.has_unique else None
         moment = Moment.by(home.clock)
+        if home.highest is not None:
+            moment = moment.after(home.highest.number)
         looks_back = len(states) < len(items) or home.has_unique
         for row, item in items:
             state = states[row]
@@ -375,6 +377,8 @@ class Writer:
             outcomes.append(plan.revision.number)
         if home.grouped:
             writes += commit_marks(home, plans)
+        if home.highest is not None and plans:
+            writes.append(home.highest.move(max(plan.revision.number for plan in plans)))
         return outcomes, writes
 
     def _add(self, writes: list[tuple[str, Mutation]], plan: Plan) -> None:

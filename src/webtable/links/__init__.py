@@ -9,15 +9,15 @@ from webtable.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from webtable.links.asking.dump import DumpCell
-    from webtable.links.asking.history import Change
-    from webtable.links.asking.links import Links
-    from webtable.links.asking.queries import Anchor, DomainPages, LinkFrom, LinkTo, Ranked
+    from webtable.links.asking.link_history import Change
+    from webtable.links.asking.link_queries import Anchor, DomainPages, LinkFrom, LinkTo, Ranked
+    from webtable.links.asking.links_api import Links
     from webtable.links.asking.redirects import Redirect, Resolved, ThroughLink
     from webtable.links.asking.reports import BrokenLink
-    from webtable.links.asking.wide_rows import Kind
+    from webtable.links.asking.wide_row_reader import Kind
     from webtable.links.checking.rebuild import RebuildReport
-    from webtable.links.checking.store_report import StoreReport
-    from webtable.links.updating.count_exporter import Drained
+    from webtable.links.checking.verify_store import StoreReport
+    from webtable.links.updating.cluster_counts import Drained
 
 __all__ = [
     "Anchor",
@@ -40,29 +40,24 @@ __all__ = [
 
 # The module of each public name. The imports above say the same to type checkers.
 _MODULES = {
-    "Anchor": "webtable.links.asking.queries",
+    "Anchor": "webtable.links.asking.link_queries",
     "BrokenLink": "webtable.links.asking.reports",
-    "Change": "webtable.links.asking.history",
-    "DomainPages": "webtable.links.asking.queries",
-    "Drained": "webtable.links.updating.count_exporter",
+    "Change": "webtable.links.asking.link_history",
+    "DomainPages": "webtable.links.asking.link_queries",
+    "Drained": "webtable.links.updating.cluster_counts",
     "DumpCell": "webtable.links.asking.dump",
-    "Kind": "webtable.links.asking.wide_rows",
-    "LinkFrom": "webtable.links.asking.queries",
-    "LinkTo": "webtable.links.asking.queries",
-    "Links": "webtable.links.asking.links",
-    "Ranked": "webtable.links.asking.queries",
+    "Kind": "webtable.links.asking.wide_row_reader",
+    "LinkFrom": "webtable.links.asking.link_queries",
+    "LinkTo": "webtable.links.asking.link_queries",
+    "Links": "webtable.links.asking.links_api",
+    "Ranked": "webtable.links.asking.link_queries",
     "RebuildReport": "webtable.links.checking.rebuild",
     "Redirect": "webtable.links.asking.redirects",
     "Resolved": "webtable.links.asking.redirects",
-    "StoreReport": "webtable.links.checking.store_report",
+    "StoreReport": "webtable.links.checking.verify_store",
     "ThroughLink": "webtable.links.asking.redirects",
 }
 
 # Hidden from type checkers: they would accept any name, also a misspelt one.
 if not TYPE_CHECKING:
-    __getattr__ = lazy_names(__name__, _MODULES)
-
-
-def __dir__() -> list[str]:
-    """Returns the public names, also those that are not imported yet."""
-    return sorted({*globals(), *__all__})
+    __getattr__, __dir__ = lazy_names(__name__, _MODULES)

@@ -16,7 +16,7 @@ work in progress:
     i:<2 hex digits>:<uri>        w:<token>    an intent: a worker is about to write the page's row
     m:<token>                     w:targets    a mark: pages whose links have changed
 
-On-disk: changing this needs a new format version. Frozen by tests/links/test_cells.py.
+On-disk: changing this needs a new format version. Frozen by tests/links/test_cell_encoding.py.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The hottest code of the link index: computes the states of the targets from a page's links.
 
 Cython compiles this file to machine code where possible, with the C types of
-`_target_states.pxd`; import it from `cells`. Both forms do the same.
+`_target_states.pxd`; import it from `cell_encoding`. Both forms do the same.
 """
 
 from __future__ import annotations

@@ -46,9 +46,10 @@ _QUICK = {
 _FEW_THREADS = {
     "hbase.ipc.server.reservoir.enabled": "false",
     "hbase.master.handler.count": "6",
-    "hbase.master.procedure.threads": "2",
+    # Creating a table waits for files most of the time, and a store of pages has eleven tables.
+    "hbase.master.procedure.threads": "8",
     "hbase.netty.worker.count": "2",
-    "hbase.regionserver.executor.openregion.threads": "2",
+    "hbase.regionserver.executor.openregion.threads": "8",
     "hbase.regionserver.handler.count": "6",
     "hbase.regionserver.metahandler.count": "4",
     "hbase.regionserver.replication.handler.count": "1",
@@ -74,7 +75,7 @@ PROFILES: Mapping[ProfileName, Profile] = {
         site={**_QUICK, **_FEW_THREADS, _SESSION: "30000"},
     ),
     "tests": Profile(
-        heap_mb={"namenode": 192, "datanode": 192, "zookeeper": 96, "master": 256, "server": 512},
+        heap_mb={"namenode": 192, "datanode": 192, "zookeeper": 96, "master": 256, "server": 1024},
         optimised=frozenset(),
         collector="-XX:+UseSerialGC",
         site={

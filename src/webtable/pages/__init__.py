@@ -12,29 +12,54 @@ if TYPE_CHECKING:
     from webtable.pages.asking.duplicates import Duplicates
     from webtable.pages.asking.export import ExportReport
     from webtable.pages.asking.reports import Reports
+    from webtable.pages.asking.response_headers import Header, ResponseHeaders
     from webtable.pages.asking.results import QueryCost, ResultPage, Results
     from webtable.pages.captures import Position, Skipped
     from webtable.pages.checking.doctor import Finding
+    from webtable.pages.facts import (
+        Alternate,
+        Facts,
+        Heading,
+        Indexability,
+        LinkPlacement,
+        OpenGraph,
+        PageFacts,
+        RobotsFacts,
+        RobotsGroup,
+        SitemapFacts,
+    )
     from webtable.pages.loading.loader import LoadReport
     from webtable.pages.page import Outcome, Page, PageCapture
     from webtable.pages.times import When
     from webtable.pages.urls import canonical_url
 
 __all__ = [
+    "Alternate",
     "DiffLink",
     "Duplicates",
     "ExportReport",
+    "Facts",
     "Finding",
+    "Header",
+    "Heading",
+    "Indexability",
+    "LinkPlacement",
     "LoadReport",
+    "OpenGraph",
     "Outcome",
     "Page",
     "PageCapture",
     "PageDiff",
+    "PageFacts",
     "Position",
     "QueryCost",
     "Reports",
+    "ResponseHeaders",
     "ResultPage",
     "Results",
+    "RobotsFacts",
+    "RobotsGroup",
+    "SitemapFacts",
     "Skipped",
     "When",
     "canonical_url",
@@ -42,20 +67,32 @@ __all__ = [
 
 # The module of each public name. The imports above say the same to type checkers.
 _MODULES = {
+    "Alternate": "webtable.pages.facts",
     "DiffLink": "webtable.pages.asking.diff",
     "Duplicates": "webtable.pages.asking.duplicates",
     "ExportReport": "webtable.pages.asking.export",
+    "Facts": "webtable.pages.facts",
     "Finding": "webtable.pages.checking.doctor",
+    "Header": "webtable.pages.asking.response_headers",
+    "Heading": "webtable.pages.facts",
+    "Indexability": "webtable.pages.facts",
+    "LinkPlacement": "webtable.pages.facts",
     "LoadReport": "webtable.pages.loading.loader",
+    "OpenGraph": "webtable.pages.facts",
     "Outcome": "webtable.pages.page",
     "Page": "webtable.pages.page",
     "PageCapture": "webtable.pages.page",
     "PageDiff": "webtable.pages.asking.diff",
+    "PageFacts": "webtable.pages.facts",
     "Position": "webtable.pages.captures",
     "QueryCost": "webtable.pages.asking.results",
     "Reports": "webtable.pages.asking.reports",
+    "ResponseHeaders": "webtable.pages.asking.response_headers",
     "ResultPage": "webtable.pages.asking.results",
     "Results": "webtable.pages.asking.results",
+    "RobotsFacts": "webtable.pages.facts",
+    "RobotsGroup": "webtable.pages.facts",
+    "SitemapFacts": "webtable.pages.facts",
     "Skipped": "webtable.pages.captures",
     "When": "webtable.pages.times",
     "canonical_url": "webtable.pages.urls",
@@ -63,9 +100,4 @@ _MODULES = {
 
 # Hidden from type checkers: they would accept any name, also a misspelt one.
 if not TYPE_CHECKING:
-    __getattr__ = lazy_names(__name__, _MODULES)
-
-
-def __dir__() -> list[str]:
-    """Returns the public names, also those that are not imported yet."""
-    return sorted({*globals(), *__all__})
+    __getattr__, __dir__ = lazy_names(__name__, _MODULES)

@@ -8,7 +8,6 @@ does not depend on a store.
 
 from __future__ import annotations
 
-import base64
 import hashlib
 from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple, TypeAlias
@@ -130,6 +129,8 @@ class Parsed(msgspec.Struct, frozen=True, gc=False):
     notes: tuple[str, ...] = ()
     """Remarks about the parsing: `anchors-cut`, `binary`, `charset-unknown`, `links-cut`,
     `nested-too-deep`."""
+    facts: bytes = b""
+    """The cell with the facts of the body; see `webtable.pages.facts`. Empty: it has none."""
 
     @property
     def link_list(self) -> list[Link]:
@@ -173,9 +174,9 @@ class Capture(msgspec.Struct, frozen=True, gc=False):
     location: str = ""
     """The canonical target of a redirect; empty where the target is not a page."""
     robots: str = ""
-    """The X-Robots-Tag header, in lower case."""
+    """The rules of the X-Robots-Tag headers for all crawlers, in lower case."""
     canonical: str = ""
-    """The target of a Link header with rel=canonical, in canonical form."""
+    """The first target of the Link headers with rel=canonical, in canonical form."""
     given_url: str = ""
     """The URL in the record, where it differs from `url`; otherwise empty."""
     record_id: str = ""
@@ -192,6 +193,17 @@ class Capture(msgspec.Struct, frozen=True, gc=False):
     notes: tuple[str, ...] = ()
     body_digest: str | None = None
     """The digest of the body, which differs from `digest` where a coding was removed."""
+    head: bytes = b""
+    """The status line and the headers as received, without the empty line; empty where the record
+    has none."""
+    claimed_digest: str = ""
+    """The digest in the record, where it differs from `digest`; otherwise empty."""
+    address: str = ""
+    """The IP address of the server (WARC-IP-Address)."""
+    protocol: str = ""
+    """The protocols of the response (WARC-Protocol), separated by blanks."""
+    truncated: str = ""
+    """Why the crawler cut the payload (WARC-Truncated); empty where it is complete."""
 
 
 class Skipped(msgspec.Struct, frozen=True, gc=False):
@@ -225,10 +237,17 @@ def placed(item: Capture | Skipped, after: Position) -> Capture | Skipped:
     return item
 
 
+_BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
+_BASE32_PAIRS = [first + second for first in _BASE32 for second in _BASE32]
+_SHIFTS = range(150, -10, -10)
+
+
 def payload_digest(payload: bytes) -> str:
     """Returns the SHA-1 of a payload in the form of WARC files: `sha1:` and base32."""
     digest = hashlib.sha1(payload, usedforsecurity=False).digest()
-    return f"sha1:{base64.b32encode(digest).decode()}"
+    n, pairs = int.from_bytes(digest, "big"), _BASE32_PAIRS
+    # Every body that is loaded is hashed: `base64` would take longer than the SHA-1 of a short one.
+    return "sha1:" + "".join([pairs[n >> shift & 1023] for shift in _SHIFTS])
 
 
 def kept_links(lines: Mapping[str, str]) -> tuple[str, int, bool]:

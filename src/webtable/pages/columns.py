@@ -12,9 +12,14 @@ __all__ = [
     "CANONICAL",
     "CAPTURE",
     "CAPTURES_FAMILY",
+    "CHANGED",
     "CHARSET",
     "DIGEST",
+    "FACTS",
+    "FACTS_FAMILY",
     "FETCHED",
+    "HEAD",
+    "HTTP_FAMILY",
     "INLINKS",
     "INLINKS_AT",
     "INLINK_COUNT",
@@ -39,6 +44,7 @@ __all__ = [
 ]
 
 METADATA_FAMILY, CAPTURES_FAMILY = b"metadata", b"captures"
+HTTP_FAMILY, FACTS_FAMILY = b"http", b"facts"
 
 METADATA = b"metadata:"
 URL = b"metadata:url"
@@ -73,9 +79,11 @@ METADATA_COLUMNS = (
 """The columns that the newest capture of a page writes, always all; empty: no such value."""
 
 NEWEST = b"metadata:held"
-"""The newest capture in short; see `webtable.pages.storing.newest_cell`."""
+"""The newest capture in short; see `webtable.pages.storing.repeat_detection`."""
+CHANGED = b"metadata:changed"
+"""The revision of the last change; see `webtable.pages.storing.content_revision`."""
 REVISION, PENDING = b"metadata:rev", b"metadata:pending"
-"""The cells of the index machinery; see `webtable.index.cells`."""
+"""The cells of the index machinery; see `webtable.index.cell_encoding`."""
 
 INLINKS, INLINKS_AT = b"metadata:inlinks", b"metadata:inlinks_at"
 """How many pages link here, and the revision of the link index of this count."""
@@ -88,4 +96,11 @@ LINKS, LINK_COUNT, LINKS_OF = b"outlinks:urls", b"outlinks:count", b"outlinks:di
 """The links of a body, one line each; the number of their targets; the digest of the body."""
 
 CAPTURE = b"captures:"
-"""The first bytes of the column of each capture; see `webtable.pages.storing.cells`."""
+"""The first bytes of the column of each capture; see `webtable.pages.storing.cell_encoding`."""
+
+HEAD = b"http:"
+"""The first bytes of the column of each head: the qualifier is that of its capture. The value has
+the status line and the headers of the response as received, without the empty line."""
+FACTS = b"facts:"
+"""The first bytes of the column of the facts of a body, which is followed by its digest; see
+`webtable.pages.facts`."""

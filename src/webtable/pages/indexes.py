@@ -12,24 +12,36 @@ Each is a table of entries `ref:rowkey` = the row key of the page. With readable
     webtable_status_idx   200_com.example_about                         status
     webtable_digest_idx   sha1:3I42H…_com.example_about                 digest; `shared:` of the
                           row `sha1:3I42H…_`: several pages have it
+    webtable_change_idx   0001788264000000_com.example_about            revision of the last change
 
-With salted keys an entry begins with the salt of its row, `a1:20260901_a1:com.example/about`, so
-that writes of one day go to all regions; a read merges the salts. Digest entries have no salt,
-since digests are evenly distributed: pages with the same digest are next to each other. In stores
-of format 1 digest entries had salts too, and no `shared:` rows. Up to format 2 the indexes by time
-had the day only, `20260901_com.example_about`, until they are rebuilt.
+With salted keys an entry begins with its bucket, the first hex digit of the salt of its row, and a
+colon:
+
+    webtable_time_idx     a:20260901_120000_a1:com.example/about
+    webtable_size_idx     a:0010KB_medium_000000004711_a1:com.example/about
+    webtable_link_idx     a:inlinks_05_000000000004_a1:com.example/about
+    webtable_url_idx      a:9c1185a5c5e9fc54_a1:com.example/about
+    webtable_domain_idx   a:com.example_20260901_120000_a1:com.example/about
+    webtable_status_idx   a:200_a1:com.example/about
+    webtable_digest_idx   sha1:3I42H…_a1:com.example/about
+    webtable_change_idx   a:0001788264000000_a1:com.example/about
+
+So writes of one day go to 16 regions, and a read merges 16 ranges. Digest entries have no bucket,
+since digests are evenly distributed: pages with the same digest are next to each other.
+`webtable.pages.upgrading.index_rebuild` knows what earlier formats had.
 On-disk: changing this needs a new format version. Frozen by tests/pages/test_indexes.py.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import TypeAlias
 
 from webtable.index.table import Entry, Facts, Index
 from webtable.pages.columns import (
+    CHANGED,
     DIGEST,
     INLINKS,
     LAST_MODIFIED,
@@ -41,10 +53,15 @@ from webtable.pages.columns import (
 )
 from webtable.pages.keys import KeyScheme, SaltedKeys, reversed_host
 from webtable.pages.public_suffixes import Suffixes
+from webtable.pages.storing.content_revision import DIGITS
 from webtable.pages.urls import split_url
 
 __all__ = [
+    "BUCKETS",
+    "BUCKET_BYTES",
+    "BUCKET_SPLITS",
     "BY_TIME",
+    "CHANGES",
     "DIGESTS",
     "LINK_BUCKETS",
     "SIZE_BUCKETS",
@@ -54,11 +71,17 @@ __all__ = [
 ]
 
 Parts: TypeAlias = Sequence[bytes]
-"""The parts of the keys of a page's entries between the salt and the row key."""
+"""The parts of the keys of a page's entries between the bucket and the row key."""
 
 DIGESTS = "webtable_digest_idx"
+CHANGES = "webtable_change_idx"
 BY_TIME = ("webtable_time_idx", "webtable_domain_idx")
 """The indexes whose entries are in the order of time."""
+BUCKETS = tuple(b"%x:" % digit for digit in range(16))
+"""What entries begin with in a store with salted keys."""
+BUCKET_BYTES = 2
+BUCKET_SPLITS = tuple(b"%x" % digit for digit in range(1, 16))
+"""Where an index table with buckets is split: one region for each."""
 COVER = b"rowkey"
 SIZE_BUCKETS = ("0001KB_small", "0010KB_medium", "0100KB_large", "1000KB_huge")
 """The buckets of sizes; their names sort by size."""
@@ -91,60 +114,52 @@ def link_bucket(count: int) -> str:
     return LINK_BUCKETS[(count > 0) + (count > 2) + (count > 5) + (count > 10)]
 
 
-def page_indexes(
-    keys: KeyScheme,
-    suffixes: Suffixes,
-    *,
-    with_groups: bool = True,
-    exact_times: Collection[str] = BY_TIME,
-) -> list[Index]:
-    """Returns the declarations of all indexes of pages.
-
-    Args:
-        with_groups: whether the digest index marks pages that have the same body.
-        exact_times: the indexes by time whose entries have the second; others have the day only.
-    """
-    salt_bytes = 3 if isinstance(keys, SaltedKeys) else 0
+def page_indexes(keys: KeyScheme, suffixes: Suffixes) -> list[Index]:
+    """Returns the indexes of a store."""
+    is_salted = isinstance(keys, SaltedKeys)
+    splits = BUCKET_SPLITS if is_salted else ()
 
     def declared(name: str, parts: Callable[[Facts], Parts], *columns: bytes) -> Index:
         def entries(row: bytes, facts: Facts) -> list[Entry]:
-            salt = row[:salt_bytes]
-            return [Entry(b"%b%b_%b" % (salt, part, row), COVER) for part in parts(facts)]
+            return [Entry(b"%b_%b" % (part, row), COVER) for part in parts(facts)]
 
-        return Index(f"webtable_{name}_idx", entries, columns=columns, family="ref")
+        def entries_in_bucket(row: bytes, facts: Facts) -> list[Entry]:
+            digit = row[:1]
+            return [Entry(b"%b:%b_%b" % (digit, part, row), COVER) for part in parts(facts)]
+
+        found = entries_in_bucket if is_salted else entries
+        return Index(f"webtable_{name}_idx", found, columns=columns, family="ref", splits=splits)
 
     def by_digest(row: bytes, facts: Facts) -> list[Entry]:
         digest = facts.get(DIGEST)
         return [Entry(b"%b_%b" % (digest, row), COVER)] if digest else []
 
-    digests = declared("digest", lambda facts: _present(facts, DIGEST), DIGEST)
-    if with_groups:
-        splits = _DIGEST_SPLITS if salt_bytes else ()
-        digests = Index(
-            DIGESTS, by_digest, columns=(DIGEST,), family="ref", grouped=True, splits=splits
-        )
-
     @lru_cache(_CACHED_HOSTS)
     def domain_of(host: str) -> bytes:
         return reversed_host(suffixes.registered_domain(host)).encode()
 
-    by_time = _by_time if BY_TIME[0] in exact_times else _by_day
-    by_time_in_domain = _by_time if BY_TIME[1] in exact_times else _by_day
-
     def by_domain(facts: Facts) -> Parts:
-        url, times = facts.get(URL), by_time_in_domain(facts)
+        url, times = facts.get(URL), _by_time(facts)
         if not url or not times:
             return ()
         return (b"%b_%b" % (domain_of(split_url(url.decode()).host), times[0]),)
 
     return [
-        declared("time", by_time, LAST_MODIFIED),
+        declared("time", _by_time, LAST_MODIFIED),
         declared("size", _by_size, SIZE),
         declared("link", _by_links, INLINKS, OUTLINKS, STATUS, TYPE),
         declared("url", _by_url, URL),
         declared("domain", by_domain, URL, LAST_MODIFIED),
         declared("status", lambda facts: _present(facts, STATUS), STATUS),
-        digests,
+        declared("change", _by_change, CHANGED),
+        Index(
+            DIGESTS,
+            by_digest,
+            columns=(DIGEST,),
+            family="ref",
+            grouped=True,
+            splits=_DIGEST_SPLITS if is_salted else (),
+        ),
     ]
 
 
@@ -158,9 +173,9 @@ def _by_time(facts: Facts) -> Parts:
     return (value.translate(_TIME_SIGNS, b"-:Z"),) if value else ()
 
 
-def _by_day(facts: Facts) -> Parts:
-    value = facts.get(LAST_MODIFIED)
-    return (value[:10].replace(b"-", b""),) if value else ()
+def _by_change(facts: Facts) -> Parts:
+    value = facts.get(CHANGED)
+    return (value[:DIGITS],) if value else ()
 
 
 def _by_size(facts: Facts) -> Parts:

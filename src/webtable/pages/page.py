@@ -11,23 +11,35 @@ from webtable.pages.captures import START, Position
 from webtable.pages.columns import (
     CANONICAL,
     CHARSET,
+    DIGEST,
+    FETCHED,
     INLINKS,
+    LAST_MODIFIED,
     METADATA_COLUMNS,
     NEWEST,
+    OUTLINKS,
+    REDIRECT,
     ROBOTS,
+    SIZE,
+    STATUS,
     TITLE,
+    TYPE,
+    URL,
 )
-from webtable.pages.storing.cells import encode_time
-from webtable.pages.storing.history import CaptureNote
-from webtable.values import Value
+from webtable.pages.storing.cell_encoding import Origin, encode_time
+from webtable.pages.storing.page_versions import CaptureNote
+from webtable.result_base import Value
 
 __all__ = [
+    "CaptureSummary",
     "NewCapture",
     "Outcome",
     "Page",
     "PageCapture",
     "PageContent",
+    "PageHead",
     "PageInfo",
+    "StoredCapture",
     "capture_of",
     "changed_in",
     "info_of",
@@ -47,7 +59,8 @@ class PageInfo(NamedTuple):
     `links` has one line for each link: target, rel and anchor, separated by tabs. `link_count` is
     the number of distinct targets. `context` has the headers that affect parsing, None where they
     are unknown; see `webtable.pages.storing.capture_parser.parse_context`. `links_cut`: not all
-    links of the page are stored.
+    links of the page are stored. `facts` is the cell of the facts of the body, empty where it has
+    none; see `webtable.pages.facts`.
     """
 
     title: str = ""
@@ -58,13 +71,15 @@ class PageInfo(NamedTuple):
     link_count: int = 0
     context: str | None = None
     links_cut: bool = False
+    facts: bytes = b""
 
 
 class NewCapture(NamedTuple):
     """A capture to be stored. `body` is None where it is missing or too large.
 
     `position` is the position in its file. `body_digest` is the digest of the body itself; None
-    where it is unknown.
+    where it is unknown. `head` has the status line and the headers as received. `origin` is where
+    the capture came from, as a text of `webtable.pages.storing.cell_encoding.encode_origin`.
     """
 
     url: str
@@ -73,11 +88,30 @@ class NewCapture(NamedTuple):
     info: PageInfo | None
     position: Position = START
     body_digest: str | None = None
+    head: bytes = b""
+    origin: str = ""
 
     @property
     def key(self) -> tuple[int, str]:
         """The identity of the capture among those of its page, and their order."""
         return self.note.time, self.note.digest
+
+    @property
+    def summary(self) -> CaptureSummary | None:
+        """The capture without its body; None where it has none, or an unknown parse context."""
+        if self.body is None or self.info is None or self.info.context is None:
+            return None
+        return CaptureSummary(self.url, self.note, self.info.context, self.head, self.origin)
+
+
+class CaptureSummary(NamedTuple):
+    """A capture without its body, which is enough where that body is stored already."""
+
+    url: str
+    note: CaptureNote
+    context: str
+    head: bytes = b""
+    origin: str = ""
 
 
 class Page(Value, msgspec.Struct, frozen=True, kw_only=True):
@@ -87,7 +121,7 @@ class Page(Value, msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         url: the canonical URL.
-        row_key: its row key in the table `webtable`, as text; a read needs `row_key.encode()`.
+        row_key_text: its row key in the table `webtable`, as text: `row_key` of its dict and JSON.
         title: the title in the HTML.
         status: the HTTP status.
         last_modified: the time in the header, unless that is after the fetch; otherwise the time
@@ -106,7 +140,7 @@ class Page(Value, msgspec.Struct, frozen=True, kw_only=True):
     """
 
     url: str
-    row_key: str
+    row_key_text: str = msgspec.field(name="row_key")
     title: str
     status: int
     last_modified: str
@@ -121,6 +155,11 @@ class Page(Value, msgspec.Struct, frozen=True, kw_only=True):
     outlinks: int
     inlinks: int | None
 
+    @property
+    def row_key(self) -> bytes:
+        """Its row key in the table `webtable`, as the store's reads take it."""
+        return self.row_key_text.encode()
+
 
 class PageCapture(Value, msgspec.Struct, frozen=True):
     """One capture of a page.
@@ -133,6 +172,18 @@ class PageCapture(Value, msgspec.Struct, frozen=True):
         size: the bytes of the body; None for a revisit whose body was never loaded.
         redirect: the target of a redirect; empty: none.
         revisit: whether it has no body, but refers to an earlier capture with the same body.
+        revisited_time: when that capture was fetched; empty where the record does not name it.
+        revisited_url: its URL, where it differs from that of the page; otherwise empty.
+        file: the crawl file that it was loaded from; empty for a capture of a program, and for
+            captures of stores up to format 3, which have none of the following values.
+        offset: the position of its record in the file, or of the compressed member of the record.
+        inside: unpacked bytes from there, where a member contains several records.
+        length: the bytes of the record in the file; None where it shares a member with others.
+        record_id: the id of its WARC record.
+        ip: the IP address of the server.
+        protocol: the protocols of the response, separated by blanks, such as `h2 tls/1.3`.
+        truncated: why the crawler cut the payload, such as `length`; empty: it did not.
+        claimed_digest: the digest in the record, where it differs from `digest`; otherwise empty.
     """
 
     fetched: str
@@ -142,9 +193,20 @@ class PageCapture(Value, msgspec.Struct, frozen=True):
     digest: str
     redirect: str
     revisit: bool
+    revisited_time: str = ""
+    revisited_url: str = ""
+    file: str = ""
+    offset: int | None = None
+    inside: int = 0
+    length: int | None = None
+    record_id: str = ""
+    ip: str = ""
+    protocol: str = ""
+    truncated: str = ""
+    claimed_digest: str = ""
 
 
-def capture_of(note: CaptureNote) -> PageCapture:
+def capture_of(note: CaptureNote, origin: Origin) -> PageCapture:
     """Returns a capture in the form of the public interface."""
     return PageCapture(
         encode_time(note.time),
@@ -154,6 +216,17 @@ def capture_of(note: CaptureNote) -> PageCapture:
         note.digest,
         note.redirect,
         note.is_revisit,
+        "" if origin.revisited_time is None else encode_time(origin.revisited_time),
+        origin.revisited_url,
+        origin.file,
+        origin.offset,
+        origin.inside,
+        origin.length,
+        origin.record_id,
+        origin.address,
+        origin.protocol,
+        origin.truncated,
+        origin.claimed_digest,
     )
 
 
@@ -162,6 +235,22 @@ class PageContent(NamedTuple):
 
     note: CaptureNote
     body: bytes | None
+
+
+class StoredCapture(NamedTuple):
+    """A capture with everything that is stored of it; None: not stored, or expired."""
+
+    note: CaptureNote
+    origin: Origin
+    body: bytes | None
+    head: bytes | None
+
+
+class PageHead(NamedTuple):
+    """A capture, and the head of its response where that is stored."""
+
+    note: CaptureNote
+    head: bytes | None
 
 
 def metadata_of(capture: NewCapture, info: PageInfo, modified: int) -> dict[bytes, bytes]:
@@ -205,32 +294,29 @@ def info_of(facts: Mapping[bytes, bytes]) -> PageInfo:
     return PageInfo(title, charset, canonical, robots)
 
 
-_COLUMN = {column.partition(b":")[2].decode(): column for column in (*METADATA_COLUMNS, INLINKS)}
-
-
 def page_of(row_key: bytes, facts: Mapping[bytes, bytes]) -> Page | None:
     """Returns the page of a row; None where its metadata has no URL."""
 
-    def text(name: str) -> str:
-        return facts.get(_COLUMN[name], b"").decode()
+    def text(column: bytes) -> str:
+        return facts.get(column, b"").decode()
 
-    if not text("url"):
+    if not text(URL):
         return None
-    inlinks = text("inlinks")
+    inlinks = text(INLINKS)
     return Page(
-        url=text("url"),
-        row_key=row_key.decode("ascii", "backslashreplace"),
-        title=text("title"),
-        status=int(text("status_code") or 0),
-        last_modified=text("last_modified"),
-        fetched=text("fetched"),
-        size=int(text("size") or 0),
-        type=text("type"),
-        digest=text("digest"),
-        charset=text("charset"),
-        canonical=text("canonical"),
-        redirect=text("redirect"),
-        robots=text("robots"),
-        outlinks=int(text("outlinks") or 0),
+        url=text(URL),
+        row_key_text=row_key.decode("ascii", "backslashreplace"),
+        title=text(TITLE),
+        status=int(text(STATUS) or 0),
+        last_modified=text(LAST_MODIFIED),
+        fetched=text(FETCHED),
+        size=int(text(SIZE) or 0),
+        type=text(TYPE),
+        digest=text(DIGEST),
+        charset=text(CHARSET),
+        canonical=text(CANONICAL),
+        redirect=text(REDIRECT),
+        robots=text(ROBOTS),
+        outlinks=int(text(OUTLINKS) or 0),
         inlinks=int(inlinks) if inlinks else None,
     )

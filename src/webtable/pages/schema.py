@@ -7,6 +7,8 @@
 | `outlinks` | urls, count; digest of their body      | 2 (1 kept), 180 days | all       |
 | `inlinks`  | count                                  | 2 (1 kept), 180 days | all       |
 | `captures` | a small cell for each capture          | 1, forever           | the same  |
+| `http`     | head of the response of each capture   | 1, 90 days           | 1, forever |
+| `facts`    | a cell for each distinct body          | 1, forever           | the same  |
 """
 
 from __future__ import annotations
@@ -20,12 +22,16 @@ from webtable.store.schema import Compression, Family, TableSchema
 __all__ = [
     "CAPTURES",
     "CONTENT",
+    "FACTS",
+    "HTTP",
     "METADATA",
     "OUTLINKS",
     "PROFILES",
     "SETTINGS_TABLE",
     "TABLE",
     "Profile",
+    "facts_family",
+    "http_family",
     "packed_schema",
     "pages_schema",
     "settings_schema",
@@ -36,12 +42,14 @@ Profile: TypeAlias = Literal["live", "archive"]
 PROFILES: tuple[Profile, ...] = ("live", "archive")
 TABLE = "webtable"
 SETTINGS_TABLE = "webtable_settings"
-CONTENT, METADATA, OUTLINKS, INLINKS, CAPTURES = (
+CONTENT, METADATA, OUTLINKS, INLINKS, CAPTURES, HTTP, FACTS = (
     "content",
     "metadata",
     "outlinks",
     "inlinks",
     "captures",
+    "http",
+    "facts",
 )
 
 _DAY = 86_400
@@ -98,7 +106,32 @@ def pages_schema(profile: Profile, *, is_embedded: bool) -> TableSchema:
         Family(name=name, compression=packed, data_block_encoding="FAST_DIFF")
         for name in (METADATA, CAPTURES)
     )
-    return TableSchema(name=TABLE, families=(content, metadata, outlinks, inlinks, captures))
+    families = (
+        content,
+        metadata,
+        outlinks,
+        inlinks,
+        captures,
+        http_family(content.ttl_seconds, is_embedded=is_embedded),
+        facts_family(is_embedded=is_embedded),
+    )
+    return TableSchema(name=TABLE, families=families)
+
+
+def http_family(content_seconds: int | None, *, is_embedded: bool) -> Family:
+    """Returns the family of the heads of responses, which are stored as long as bodies."""
+    return Family(
+        name=HTTP,
+        ttl_seconds=content_seconds,
+        compression=_packing(is_embedded=is_embedded),
+        # Heads of one site are nearly equal and compress together; they are rarely read.
+        blocksize=4 * _LARGE_BLOCK,
+    )
+
+
+def facts_family(*, is_embedded: bool) -> Family:
+    """Returns the family of facts, which stores of earlier formats do not have."""
+    return Family(name=FACTS, compression=_packing(is_embedded=is_embedded), blocksize=_SMALL_BLOCK)
 
 
 def settings_schema() -> TableSchema:

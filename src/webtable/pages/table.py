@@ -2,36 +2,51 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import NamedTuple, TypedDict, Unpack
+from typing import TypedDict, Unpack
 
-from webtable.errors import (
-    AlreadyExists,
-    BatchError,
-    FormatVersionError,
-    InvalidRequest,
-    NotFound,
-    SchemaMismatch,
-    WebTableError,
-)
-from webtable.index.groups import add_marks
-from webtable.index.rules import Clock
+from webtable.errors import AlreadyExists, BatchError, InvalidRequest, WebTableError
+from webtable.index.protocol_rules import Clock
 from webtable.index.table import IndexedTable
 from webtable.pages import columns, schema
 from webtable.pages.captures import Link, links_of_text
-from webtable.pages.columns import BODY, LINKS
+from webtable.pages.columns import BODY, CAPTURE, FACTS, HEAD, LINKS
+from webtable.pages.facts import Facts, decode_facts
 from webtable.pages.hooks import PageHook
-from webtable.pages.indexes import BY_TIME, DIGESTS, page_indexes
-from webtable.pages.keys import SALT_SPLITS, KeyScheme, SaltedKeys, key_scheme
-from webtable.pages.page import NewCapture, Outcome, Page, PageContent, page_of
-from webtable.pages.public_suffixes import Suffixes, newest_list, suffixes_of
+from webtable.pages.indexes import page_indexes
+from webtable.pages.keys import SALT_SPLITS, SaltedKeys, key_scheme
+from webtable.pages.page import (
+    CaptureSummary,
+    NewCapture,
+    Outcome,
+    Page,
+    PageContent,
+    PageHead,
+    StoredCapture,
+    page_of,
+)
+from webtable.pages.public_suffixes import newest_list, suffixes_of
 from webtable.pages.schema import PROFILES, SETTINGS_TABLE, TABLE, Profile
+from webtable.pages.settings import (
+    HIGHEST_REVISION,
+    SETTINGS_ROW,
+    PageSettings,
+    check_current,
+    decode_settings,
+    encode_settings,
+    read_settings,
+)
 from webtable.pages.storing.capture_writer import CaptureWriter
-from webtable.pages.storing.history import CaptureNote, Versions
-from webtable.pages.storing.newest_cell import CaptureSummary
-from webtable.pages.storing.row_history import RowHistory, read_history
-from webtable.pages.storing.row_write import Parse, links_identity
+from webtable.pages.storing.cell_encoding import (
+    Origin,
+    decode_note,
+    decode_origin,
+    note_qualifier,
+)
+from webtable.pages.storing.page_versions import CaptureNote, Versions
+from webtable.pages.storing.row_history import HISTORY, RowHistory, history_of, read_history
+from webtable.pages.storing.row_write import Parse
+from webtable.pages.storing.stored_links import links_identity
 from webtable.pages.storing.table_creation import (
     PlannedTable,
     check_foreign,
@@ -40,32 +55,16 @@ from webtable.pages.storing.table_creation import (
 )
 from webtable.pages.urls import typed_urls
 from webtable.store.mutation import Mutation
+from webtable.store.scan import ALL_VERSIONS
 from webtable.store.store import Store
 
 __all__ = ["PageTable"]
 
-FORMAT = "3"
-_READABLE = ("1", "2", FORMAT)
-"""Format 1 has no `metadata:held`: rows get it when they are written again. Up to format 2 the
-indexes by time contain days only; the setting `a:times` names those that contain the second."""
-_SETTINGS_ROW, _GROUPS, _TIMES = b"pages", b"a:groups", b"a:times"
 _METADATA = (columns.METADATA_FAMILY,)
 
 
-class PageSettings(NamedTuple):
-    """The settings of a store of pages, chosen when it was created."""
-
-    keys: KeyScheme
-    profile: Profile
-    suffixes: Suffixes
-    written: str = FORMAT
-    """The format of its rows."""
-    exact_times: frozenset[str] = frozenset(BY_TIME)
-    """The indexes by time that contain the second."""
-
-
 class IndexOptions(TypedDict, total=False):
-    """Options of the index machinery; see `webtable.index.table_base.IndexHome`."""
+    """Options of the index machinery; see `webtable.index.table_and_indexes.IndexHome`."""
 
     workers: int
     clock: Clock | None
@@ -81,8 +80,8 @@ class PageTable:
         suffixes: the public suffix list that the store was created with.
         rows: the main table with its indexes.
         hook: is called for every stored capture.
-        exact_times: the indexes by time that contain the second; others contain the day only.
         parse: parses a stored body again.
+        incarnation: identifies the store; a restored or copied store has another one.
     """
 
     def __init__(self, settings: PageSettings, rows: IndexedTable, parse: Parse) -> None:
@@ -92,9 +91,8 @@ class PageTable:
         self.suffixes = settings.suffixes
         self.rows = rows
         self.hook: PageHook | None = None
-        self.exact_times = settings.exact_times
-        self._format = settings.written
         self.parse = parse
+        self.incarnation = settings.incarnation
         self._writer = CaptureWriter(rows, settings.keys, parse)
 
     @classmethod
@@ -115,7 +113,7 @@ class PageTable:
             parse: parses a stored body again, where a capture refers to it.
             keys: `readable` or `salted`; None: readable in an embedded store, salted on a cluster.
             profile: `live` or `archive`; None: archive.
-            beside: tables that the caller creates afterwards; they are checked as well.
+            beside: tables that the caller needs besides; they are checked and created as well.
 
         Raises:
             AlreadyExists: the store has pages already.
@@ -123,7 +121,7 @@ class PageTable:
                 creation began with other keys or another profile.
         """
         is_embedded = store.capabilities.atomic_commits
-        begun = _read_settings(store)
+        begun = read_settings(store)
         if b"a:format" in begun:
             raise AlreadyExists(
                 "store of pages", store.location, hint="open it, or drop its tables"
@@ -132,35 +130,26 @@ class PageTable:
         profile = _settled(begun, "profile", profile) or "archive"
         if profile not in PROFILES:
             raise InvalidRequest(f"unknown profile '{profile}'", hint="use live or archive")
+        kept: Profile = "archive" if profile == "archive" else "live"
         suffixes = suffixes_of(newest_list())
         scheme = key_scheme(keys, suffixes)
-        main = schema.pages_schema(
-            "archive" if profile == "archive" else "live", is_embedded=is_embedded
-        )
+        main = schema.pages_schema(kept, is_embedded=is_embedded)
         indexes = page_indexes(scheme, suffixes)
         planned = [
             PlannedTable(schema.settings_schema()),
             PlannedTable(main, SALT_SPLITS if isinstance(scheme, SaltedKeys) else ()),
-            *(index_table(each, scheme, "ready", is_embedded=is_embedded) for each in indexes),
+            *(index_table(each, "ready", is_embedded=is_embedded) for each in indexes),
         ]
         check_foreign(store, [*(planned[1:] if begun else planned), *beside])
         create_missing(store, planned[:1])
         settings = store.table(SETTINGS_TABLE)
         chosen = {b"a:keys": keys.encode(), b"a:profile": profile.encode()}
-        settings.put(_SETTINGS_ROW, chosen, durability="sync")
-        create_missing(store, planned)
+        settings.put(SETTINGS_ROW, chosen, durability="sync")
+        # Those of the caller too: on a cluster all tables are created at the same time.
+        create_missing(store, [*planned, *beside])
         # The format is written last: it marks the creation as complete.
-        settings.put(
-            _SETTINGS_ROW,
-            {
-                b"a:format": FORMAT.encode(),
-                _GROUPS: b"digests",
-                _TIMES: " ".join(BY_TIME).encode(),
-                **chosen,
-                b"a:suffixes": zlib.compress(suffixes.text.encode()),
-            },
-            durability="sync",
-        )
+        whole = encode_settings(PageSettings(scheme, kept, suffixes))
+        settings.put(SETTINGS_ROW, whole, durability="sync")
         return cls.open(store, parse)
 
     @classmethod
@@ -170,67 +159,23 @@ class PageTable:
         Raises:
             NotFound: the store has no pages.
             SchemaMismatch: its creation was interrupted.
-            FormatVersionError: the pages have a newer format.
+            FormatVersionError: the pages have a newer format, or an earlier one and must be
+                upgraded first.
         """
-        values = _read_settings(store)
-        if not values:
-            raise NotFound(
-                "store of pages", store.location, hint="create it with `webtable init`, then load"
-            )
-        written = values.get(b"a:format", b"").decode()
-        if not written:
-            raise SchemaMismatch(
-                f"the store of pages '{store.location}' is not complete: `webtable init` was"
-                " interrupted",
-                hint="run `webtable init` again; it creates the missing tables",
-            )
-        if written not in _READABLE:
-            raise FormatVersionError(
-                f"the pages of store '{store.location}' have format "
-                f"{written!r:.20}, this version of webtable reads formats up to {FORMAT}",
-                hint="use a newer webtable",
-            )
-        suffixes = suffixes_of(zlib.decompress(values[b"a:suffixes"]).decode())
-        keys = key_scheme(values[b"a:keys"].decode(), suffixes)
-        profile: Profile = "archive" if values[b"a:profile"] == b"archive" else "live"
-        # Older stores do not mark which pages have the same body.
-        times = frozenset(values.get(_TIMES, b"").decode().split())
-        indexes = page_indexes(keys, suffixes, with_groups=_GROUPS in values, exact_times=times)
+        values = read_settings(store)
+        check_current(store, values)
+        settings = decode_settings(values)
+        indexes = page_indexes(settings.keys, settings.suffixes)
         rows = IndexedTable(
-            store, TABLE, indexes, columns=_METADATA, cells=columns.METADATA, **options
+            store,
+            TABLE,
+            indexes,
+            columns=_METADATA,
+            cells=columns.METADATA,
+            highest=HIGHEST_REVISION,
+            **options,
         )
-        return cls(PageSettings(keys, profile, suffixes, written, times), rows, parse)
-
-    def with_newest(self, name: str) -> PageTable:
-        """Returns the pages with an index in the form of new stores.
-
-        Where the store has an older form, the caller must rebuild the index afterwards, and other
-        writers must open the store again.
-        """
-        if name == DIGESTS and not self.rows.index(name).is_grouped:
-            return self.with_groups()
-        if name not in BY_TIME or name in self.exact_times:
-            return self
-        # Close the index to readers first: it has no entries until it is rebuilt.
-        self.rows.set_state(name, "building")
-        self.store.truncate_table(self.rows.index(name).table)
-        times = " ".join(sorted({*self.exact_times, name})).encode()
-        settings = {b"a:format": FORMAT.encode(), _TIMES: times}
-        self.store.table(SETTINGS_TABLE).put(_SETTINGS_ROW, settings)
-        return PageTable.open(self.store, self.parse)
-
-    def with_groups(self) -> PageTable:
-        """Returns the pages with an index of digests that marks which pages have the same body.
-
-        In an older store without such marks, the caller must rebuild the index afterwards, and
-        other writers must open the store again.
-        """
-        indexes = page_indexes(self.keys, self.suffixes)
-        (digests,) = (index for index in indexes if index.name == DIGESTS)
-        add_marks(self.rows, digests)
-        settings = {b"a:format": FORMAT.encode(), _GROUPS: b"digests"}
-        self.store.table(SETTINGS_TABLE).put(_SETTINGS_ROW, settings)
-        return PageTable.open(self.store, self.parse)
+        return cls(settings, rows, parse)
 
     # Writing
 
@@ -265,7 +210,6 @@ class PageTable:
         Raises:
             WebTableError: the error concerns all captures.
         """
-        self._settle_format()
         return self._writer.store(captures, also, self.hook)
 
     def store_summaries(self, captures: Sequence[CaptureSummary]) -> list[int | None]:
@@ -276,15 +220,7 @@ class PageTable:
         where the body is needed or the capture was rejected. Pass those to `store_captures`, which
         also returns the reason.
         """
-        self._settle_format()
         return self._writer.repeat(captures, self.hook)
-
-    def _settle_format(self) -> None:
-        """Sets the format of the store before the first write of a row of this format."""
-        if self._format != FORMAT:
-            settings = self.store.table(SETTINGS_TABLE)
-            settings.put(_SETTINGS_ROW, {b"a:format": FORMAT.encode()})
-            self._format = FORMAT
 
     # Reading
 
@@ -325,13 +261,40 @@ class PageTable:
             return None
         return PageContent(note, self._version(row, BODY, history.bodies, note.time, note.digest))
 
-    def contents(self, url: str) -> Iterator[PageContent]:
-        """Yields every capture of a page, the oldest first, with its body where that is stored."""
+    def contents(self, url: str) -> Iterator[StoredCapture]:
+        """Yields every capture of a page, the oldest first, with its body and head."""
         row = self.keys.row_key(url)
-        history = read_history(self.rows.table, row)
+        found = self.rows.table.get(row, HISTORY, versions=ALL_VERSIONS)
+        history = history_of(found)
         for _, note in sorted(history.notes.items()):
+            cell = None if found is None else found.value(CAPTURE + note_qualifier(note))
+            origin = Origin() if cell is None else decode_origin(cell)
             body = self._version(row, BODY, history.bodies, note.time, note.digest)
-            yield PageContent(note, body)
+            yield StoredCapture(note, origin, body, self.head_of(url, note))
+
+    def head(self, url: str, as_of: int | None = None) -> PageHead | None:
+        """Returns the head of a page's response at a second, of the newest one by default.
+
+        None when the page was not captured up to then.
+        """
+        note = _as_of(read_history(self.rows.table, self.keys.row_key(url)), as_of)
+        return None if note is None else PageHead(note, self.head_of(url, note))
+
+    def origins(self, url: str) -> list[tuple[CaptureNote, Origin]]:
+        """Returns the captures of a page and where they came from, the oldest first."""
+        found = self.rows.table.get(self.keys.row_key(url), (columns.CAPTURES_FAMILY,))
+        cells = [] if found is None else found.raw_cells
+        captures = [
+            (decode_note(column[len(CAPTURE) :], value), decode_origin(value))
+            for column, _, value, _ in cells
+        ]
+        return sorted(captures, key=lambda each: (each[0].time, each[0].digest))
+
+    def head_of(self, url: str, note: CaptureNote) -> bytes | None:
+        """Returns the head of a capture; None where it is not stored."""
+        column = HEAD + note_qualifier(note)
+        found = self.rows.table.get(self.keys.row_key(url), (column,))
+        return None if found is None else found.value(column)
 
     def links(self, url: str, as_of: int | None = None) -> list[Link] | None:
         """Returns the links of a page as it was at a second, the newest one by default.
@@ -346,6 +309,28 @@ class PageTable:
             return None
         text = self._version(row, LINKS, history.links, note.time, links_identity(note))
         return None if text is None else links_of_text(text.decode())
+
+    def facts(self, url: str, as_of: int | None = None) -> Facts | None:
+        """Returns the facts of the body of a page as it was at a second, the newest by default.
+
+        None when the page was not captured up to then, or its body was never stored or has no
+        facts, such as an image. Facts remain when the body expires.
+
+        Raises:
+            CorruptData: the cell is damaged.
+        """
+        row = self.keys.row_key(url)
+        if as_of is None:
+            found = self.rows.table.get(row, (columns.DIGEST,))
+            digest = None if found is None else found.value(columns.DIGEST)
+        else:
+            note = _as_of(read_history(self.rows.table, row), as_of)
+            digest = None if note is None else note.digest.encode()
+        if not digest:
+            return None
+        found = self.rows.table.get(row, (FACTS + digest,))
+        value = None if found is None else found.value(FACTS + digest)
+        return None if value is None else decode_facts(value)
 
     def _version(
         self, row: bytes, column: bytes, versions: Versions, time: int, identity: str
@@ -362,16 +347,6 @@ class PageTable:
 def _as_of(history: RowHistory, limit: int | None) -> CaptureNote | None:
     notes = history.counted
     return next((n for n in reversed(notes) if limit is None or n.time <= limit), None)
-
-
-def _read_settings(store: Store) -> Mapping[bytes, bytes]:
-    """Returns the settings of a store of pages; empty: its creation was never begun."""
-    if SETTINGS_TABLE not in store.tables():
-        return {}
-    if [each.name for each in store.describe_table(SETTINGS_TABLE).families] != ["a"]:
-        return {}  # a table of another application
-    found = store.table(SETTINGS_TABLE).get(_SETTINGS_ROW)
-    return {} if found is None else found.values()
 
 
 def _settled(begun: Mapping[bytes, bytes], name: str, requested: str | None) -> str | None:

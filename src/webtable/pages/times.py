@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from webtable.errors import InvalidRequest
 
-__all__ = ["When", "second_of"]
+__all__ = ["When", "optional_second", "second_of"]
 
 When: TypeAlias = str | int | date | datetime
 """`2026-09-01`, `2026-09-01T12:30:00Z`, seconds since 1970, a date, or a datetime with its zone."""
@@ -52,6 +52,11 @@ def second_of(when: When, *, begins: bool = False) -> int:
     if found[4] is None:
         return _second(when, day, begins=begins)
     return _second(when, day, (int(found[4]), int(found[5]), int(found[6] or 0)))
+
+
+def optional_second(when: When | None) -> int | None:
+    """Returns the same as `second_of`, and None for None."""
+    return None if when is None else second_of(when)
 
 
 def _second(

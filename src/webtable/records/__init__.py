@@ -11,7 +11,6 @@ visits = Collection(store, Visit)
 
 from webtable.records.catalog import drop_index
 from webtable.records.collection import Collection
-from webtable.records.entity import EntityTable, WideEntity
 from webtable.records.field_types import (
     EntityKey,
     Float32,
@@ -32,6 +31,7 @@ from webtable.records.partition import HashPartitioner, Partitioner
 from webtable.records.reading.index_lookup import FoundRecords
 from webtable.records.record import Record, key_of
 from webtable.records.removed_fields import Ghost, clean_ghosts, find_ghosts
+from webtable.records.wide_entity import EntityTable, WideEntity
 
 __all__ = [
     "Collection",

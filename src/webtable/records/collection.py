@@ -23,7 +23,7 @@ from webtable.index.table import IndexedTable
 from webtable.records.catalog import declared_table, open_indexes, open_table
 from webtable.records.field_types import KeyValue
 from webtable.records.indexes import Covered, FieldIndex
-from webtable.records.reading.decoder import decode_keys, decode_rows
+from webtable.records.reading.compiled_decoder import decode_keys, decode_rows
 from webtable.records.reading.index_lookup import FoundRecords
 from webtable.records.reading.key_ranges import KeyRange, RangeReader
 from webtable.records.record import Record, declaration_of

@@ -23,10 +23,10 @@ from webtable.index.table import Entry, Facts, Index
 from webtable.records.codecs import BadValue, FloatCodec
 from webtable.records.declaration import Declaration, Field
 from webtable.records.field_types import KeyValue
-from webtable.records.reading.decoder import decode_key
+from webtable.records.reading.compiled_decoder import decode_key
 from webtable.records.reading.key_ranges import tuple_bounds
-from webtable.store.escaping import escape
 from webtable.store.scan import Scan
+from webtable.store.zero_byte_escaping import escape
 
 __all__ = ["Covered", "FieldIndex", "IndexBy"]
 

@@ -25,13 +25,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from webtable.errors import InvalidRequest
 from webtable.store.cluster_admin import ClusterAdmin
 from webtable.store.cluster_values import (
-    Balanced,
     ClusterReport,
     CompactionState,
     Namespace,
     Region,
     RegionServer,
-    Snapshot,
     TableStats,
 )
 
@@ -206,84 +204,6 @@ class Admin(ClusterAdmin, ABC):
     def servers(self) -> list[RegionServer]:
         """Returns the servers that are alive, by name, with their load."""
         return list(self.report().servers)
-
-    @abstractmethod
-    def switch_balancer(self, *, on: bool) -> bool:
-        """Lets the cluster move regions by itself, or not; returns whether it did before."""
-
-    @abstractmethod
-    def balance(self, *, dry_run: bool = False, ignore_transitions: bool = False) -> Balanced:
-        """Runs the balancer once, now.
-
-        Args:
-            dry_run: make a plan, and move nothing.
-            ignore_transitions: run also while regions are on their way.
-        """
-
-    # Snapshots
-
-    @abstractmethod
-    def snapshots(self) -> list[Snapshot]:
-        """Returns the snapshots of the tables that this store sees, by name."""
-
-    @abstractmethod
-    def take_snapshot(
-        self,
-        name: str,
-        table: str,
-        *,
-        flush: bool = True,
-        ttl_seconds: int | None = None,
-        max_file_size: int | None = None,
-    ) -> None:
-        """Stores a table as it is now under a name, with almost no space used at first.
-
-        Region by region: writes meanwhile may be in or not.
-
-        Args:
-            flush: write what is in memory to files first; else it is not in the snapshot.
-            ttl_seconds: after this time the cluster removes it.
-            max_file_size: tables cloned from it get this MAX_FILESIZE.
-
-        Raises:
-            AlreadyExists: a snapshot of that name exists; names are unique in the cluster.
-        """
-
-    @abstractmethod
-    def restore_snapshot(self, name: str, *, with_permissions: bool = False) -> None:
-        """Makes the table what it was, schema and regions too; it stays disabled.
-
-        What was written since is lost. A table that was dropped is made again, and enabled.
-
-        Args:
-            with_permissions: also restore its permissions, where the cluster enforces any.
-
-        Raises:
-            InvalidRequest: the table is enabled.
-        """
-
-    @abstractmethod
-    def clone_snapshot(
-        self,
-        name: str,
-        table: str,
-        *,
-        with_permissions: bool = False,
-        file_tracker: str | None = None,
-    ) -> None:
-        """Makes a new table of a snapshot, enabled; files are shared until they are rewritten.
-
-        Args:
-            with_permissions: also restore its permissions, where the cluster enforces any.
-            file_tracker: how HBase shall keep the list of its files, such as FILE.
-
-        Raises:
-            TableExists: there is a table of that name.
-        """
-
-    @abstractmethod
-    def delete_snapshot(self, name: str) -> None:
-        """Removes a snapshot; tables are not touched."""
 
 
 def check_namespace_name(name: str) -> str:

@@ -1,4 +1,4 @@
-"""Administration that only a cluster has: switches, chores, servers in and out of service.
+"""Administration that only a cluster has: switches, chores, snapshots, single servers.
 
 A part of `Admin`, with its contract. An engine that is no cluster inherits these methods, and each
 raises an `InvalidRequest`.
@@ -23,15 +23,13 @@ if TYPE_CHECKING:
         Switch,
         ZooKeeperReport,
     )
-    from webtable.store.cluster_values import Region
+    from webtable.store.cluster_values import Balanced, Region, Snapshot
 
 __all__ = ["ClusterAdmin"]
 
 
-def _reject(what: str) -> NoReturn:
-    raise InvalidRequest(
-        f"the embedded store {what}", hint="this needs a cluster: a store at hbase://…"
-    )
+def _reject(what: str, hint: str = "this needs a cluster: a store at hbase://…") -> NoReturn:
+    raise InvalidRequest(f"the embedded store {what}", hint=hint)
 
 
 class ClusterAdmin:
@@ -52,6 +50,19 @@ class ClusterAdmin:
         regions, also those that a user requests.
         """
         _reject("has no switches")
+
+    def switch_balancer(self, *, on: bool) -> bool:
+        """Lets the cluster move regions by itself, or not; returns whether it did before."""
+        _reject("has no balancer", "it is one server; there is nothing to balance")
+
+    def balance(self, *, dry_run: bool = False, ignore_transitions: bool = False) -> Balanced:
+        """Runs the balancer once, now.
+
+        Args:
+            dry_run: make a plan, and move nothing.
+            ignore_transitions: run also while regions are on their way.
+        """
+        _reject("has no balancer", "it is one server; there is nothing to balance")
 
     def normalize(
         self, tables: Iterable[str] = (), *, regex: str | None = None, namespace: str | None = None
@@ -230,3 +241,68 @@ class ClusterAdmin:
             NotFound: there is no such namespace.
         """
         _reject("keeps no properties of namespaces")
+
+    # Snapshots
+
+    def snapshots(self) -> list[Snapshot]:
+        """Returns the snapshots of the tables that this store sees, by name."""
+        _reject("takes no snapshots", "write a checkpoint of the whole store")
+
+    def take_snapshot(
+        self,
+        name: str,
+        table: str,
+        *,
+        flush: bool = True,
+        ttl_seconds: int | None = None,
+        max_file_size: int | None = None,
+    ) -> None:
+        """Stores a table as it is now under a name, with almost no space used at first.
+
+        Region by region: writes meanwhile may be in or not.
+
+        Args:
+            flush: write what is in memory to files first; else it is not in the snapshot.
+            ttl_seconds: after this time the cluster removes it.
+            max_file_size: tables cloned from it get this MAX_FILESIZE.
+
+        Raises:
+            AlreadyExists: a snapshot of that name exists; names are unique in the cluster.
+        """
+        _reject("takes no snapshots", "write a checkpoint of the whole store")
+
+    def restore_snapshot(self, name: str, *, with_permissions: bool = False) -> None:
+        """Makes the table what it was, schema and regions too; it stays disabled.
+
+        What was written since is lost. A table that was dropped is made again, and enabled.
+
+        Args:
+            with_permissions: also restore its permissions, where the cluster enforces any.
+
+        Raises:
+            InvalidRequest: the table is enabled.
+        """
+        _reject("takes no snapshots", "write a checkpoint of the whole store")
+
+    def clone_snapshot(
+        self,
+        name: str,
+        table: str,
+        *,
+        with_permissions: bool = False,
+        file_tracker: str | None = None,
+    ) -> None:
+        """Makes a new table of a snapshot, enabled; files are shared until they are rewritten.
+
+        Args:
+            with_permissions: also restore its permissions, where the cluster enforces any.
+            file_tracker: how HBase shall keep the list of its files, such as FILE.
+
+        Raises:
+            TableExists: there is a table of that name.
+        """
+        _reject("takes no snapshots", "write a checkpoint of the whole store")
+
+    def delete_snapshot(self, name: str) -> None:
+        """Removes a snapshot; tables are not touched."""
+        _reject("takes no snapshots", "write a checkpoint of the whole store")

@@ -24,7 +24,7 @@ from webtable.errors import BatchError, WebTableError
 from webtable.store.admin import Admin
 from webtable.store.cluster_values import Region, TableStats
 from webtable.store.model import Row
-from webtable.store.mutation import Check, CheckResult, Conditional, Durability, Mutation, Write
+from webtable.store.mutation import CheckResult, Conditional, Durability, Mutation, Write
 from webtable.store.scan import Get, Scan
 from webtable.store.schema import TableSchema
 
@@ -118,12 +118,7 @@ class Engine(ABC):
 
     @abstractmethod
     def check_and_mutate(
-        self,
-        table: str,
-        row: bytes,
-        check: Check,
-        mutations: Sequence[Mutation],
-        durability: Durability,
+        self, table: str, step: Conditional, durability: Durability
     ) -> CheckResult:
         """Makes the mutations of one row if the condition holds, as one atomic step."""
 
@@ -136,9 +131,9 @@ class Engine(ABC):
         works on many of them at the same time.
         """
         outcomes: list[CheckResult | WebTableError] = []
-        for row, check, mutations in steps:
+        for step in steps:
             try:
-                outcomes.append(self.check_and_mutate(table, row, check, mutations, durability))
+                outcomes.append(self.check_and_mutate(table, step, durability))
             except WebTableError as error:
                 outcomes.append(error)
         return outcomes

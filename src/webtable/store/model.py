@@ -65,7 +65,7 @@ Nested: TypeAlias = dict[bytes, dict[bytes, dict[int, bytes]]]
 class Row:
     """One row as a read found it: its key and its cells in the store's order.
 
-    Order: family, then qualifier, then newest version first. Cheap until it is looked into.
+    Order: family, then qualifier, then newest version first. Cells are decoded when they are read.
     """
 
     __slots__ = ("_newest", "key", "raw_cells")

@@ -250,7 +250,8 @@ class Table:
         steps = mutations if isinstance(mutations, Sequence) else (mutations,)
         check_one_row(row, steps)
         check_durability(durability)
-        return self._engine.check_and_mutate(self.name, row, check, steps, durability)
+        step = Conditional(row, check, steps)
+        return self._engine.check_and_mutate(self.name, step, durability)
 
     def check_and_mutate_many(
         self, steps: Iterable[Conditional], *, durability: Durability = "wal"

@@ -88,7 +88,7 @@ def test_the_cache_of_a_table_is_cleared(engine: HBaseEngine, new_table: NewTabl
     assert cleared.cache_bytes > 0
 
 
-def test_what_zookeeper_knows(engine: HBaseEngine) -> None:
+def test_the_state_in_zookeeper(engine: HBaseEngine) -> None:
     report = engine.admin.report()
     found = engine.admin.zookeeper()
     assert found.parent == "/hbase"
@@ -179,7 +179,7 @@ def test_every_call_is_made_by_the_native_client() -> None:
     assert inherited == set()
 
 
-def test_what_is_sent_again_after_a_lost_answer_finds_its_own_work(
+def test_a_resend_after_a_lost_response_finds_its_own_work(
     engine: HBaseEngine, location: str, new_table: NewTable
 ) -> None:
     table = new_table()

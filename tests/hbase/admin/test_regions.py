@@ -130,7 +130,7 @@ def test_split_keys_that_are_none(
 
 @pytest.fixture(scope="module")
 def split_table(engine: HBaseEngine) -> Iterator[tuple[str, list[Region]]]:
-    """A table that tests look at and do not change."""
+    """A table that tests read and do not change."""
     schema = TableSchema(name="admin_fixed", families=(Family(name="f"),))
     engine.create_table(schema, (b"2", b"3"))
     yield schema.name, engine.admin.regions(schema.name)

@@ -1,4 +1,4 @@
-"""Servers, the balancer and namespaces, and answers of the master that are lost."""
+"""Servers, the balancer and namespaces, and lost responses of the master."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_work_that_is_not_done_in_time_goes_on() -> None:
 
 
 class MasterProxy(Proxy):
-    """A proxy that can cut the answer to a certain call."""
+    """A proxy that can cut the response to a certain call."""
 
     _awaited = b""
 
@@ -160,7 +160,7 @@ def test_a_request_that_is_sent_again_starts_nothing_twice(
     behind.admin.drop_namespace(name)
 
 
-def test_a_snapshot_whose_answer_was_lost_is_taken_once(
+def test_a_snapshot_whose_response_was_lost_is_made_once(
     engine: HBaseEngine, behind: HBaseEngine, master_proxy: MasterProxy, new_table: NewTable
 ) -> None:
     table, name = new_table(), f"s{uuid.uuid4().hex[:12]}"

@@ -1,4 +1,4 @@
-"""The region cache, over a meta table that the test answers for."""
+"""The region cache, over a meta table that the test simulates."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from webtable.store.hbase.cluster.region_cache import RegionCache
 from webtable.store.hbase.cluster.table_names import Names
 from webtable.store.hbase.proto import base_pb2, client_pb2
 from webtable.store.hbase.retry import Deadline, translate
-from webtable.store.hbase.wire.cells import encode_cells
-from webtable.store.hbase.wire.connection import RpcResponse
+from webtable.store.hbase.wire.cell_blocks import encode_cells
+from webtable.store.hbase.wire.compiled_connection import RpcResponse
 from webtable.store.hbase.wire.errors import ConnectionLost, NotHBase, RemoteError, Server
 
 M = TypeVar("M", bound=Message)
@@ -24,13 +24,13 @@ NSRE = "org.apache.hadoop.hbase.NotServingRegionException"
 
 
 class MetaServer:
-    """Answers as the server of a meta table would: a sorted list of rows of cells."""
+    """Responds as the server of a meta table would: a sorted list of rows of cells."""
 
     def __init__(self) -> None:
         self.rows: dict[bytes, dict[bytes, bytes]] = {}
         self.calls: list[str] = []
         self.is_slow = False
-        self.most_bytes: int | None = None  # of the cells of an answer
+        self.most_bytes: int | None = None  # of the cells of a response
         self._searching = client_pb2.ScanRequest()
 
     def add_region(
@@ -271,7 +271,9 @@ def test_many_regions_come_page_by_page(server: MetaServer, cache: RegionCache) 
     assert len(server.calls) == 3
 
 
-def test_a_server_that_searches_long_is_asked_again(server: MetaServer, cache: RegionCache) -> None:
+def test_a_server_that_searches_long_is_queried_again(
+    server: MetaServer, cache: RegionCache
+) -> None:
     server.add_table(b"t", b"g")
     server.is_slow = True
     assert cache.locate(b"t", b"h", DEADLINE).start == b"g"
@@ -280,7 +282,7 @@ def test_a_server_that_searches_long_is_asked_again(server: MetaServer, cache: R
     assert cache.table_names(DEADLINE) == ["t"]
 
 
-def test_an_unreadable_answer_names_the_server_of_the_meta_table(
+def test_an_error_about_an_unreadable_response_names_the_server_of_the_meta_table(
     server: MetaServer, cache: RegionCache
 ) -> None:
     server.add_table(b"t")

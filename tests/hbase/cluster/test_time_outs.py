@@ -43,18 +43,18 @@ def slow_to(servers: set[Server], seconds: float, patch: pytest.MonkeyPatch) -> 
 
 
 class Silence:
-    """Answers so many gets of rows, and then no call to the region.
+    """Responds to so many gets of rows, and then to no call to the region.
 
-    `told` is how many milliseconds each call gave the server.
+    `limits` has the time limit of each call, in milliseconds.
     """
 
     def __init__(self, answers: int = 0) -> None:
         self._answers = answers
-        self.told: list[int] = []
+        self.limits: list[int] = []
 
     def __call__(self, peer: Peer, request: Request) -> None:
-        self.told.append(request.header.timeout)
-        if len(self.told) <= self._answers:
+        self.limits.append(request.header.timeout)
+        if len(self.limits) <= self._answers:
             peer.answer(request.header.call_id, client_pb2.GetResponse())
 
 
@@ -103,7 +103,7 @@ def test_connecting_is_a_part_of_the_time_of_an_operation(
             began = time.monotonic()
             with pytest.raises(WebTableError):
                 operation(HBaseEngine(cluster))
-            return time.monotonic() - began, silence.told
+            return time.monotonic() - began, silence.limits
 
     operations = (get, get_many, put, put_many, check_many)
     with ThreadPoolExecutor(len(operations)) as pool:
@@ -114,10 +114,10 @@ def test_connecting_is_a_part_of_the_time_of_an_operation(
         assert max(told) <= (TIMEOUT - CONNECTING) * 1000, operation.__name__
 
 
-def test_who_waited_for_another_to_connect_has_less_time_for_it(
+def test_a_thread_that_waited_for_another_to_connect_has_less_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    # An attempt that nobody trusts is not one for all who wait for it.
+    # A failed attempt does not count for the threads that wait for it.
     def hang_up(peer: Peer) -> None:
         peer.socket.recv(1000)
         peer.socket.sendall(b"no TLS here")
@@ -150,7 +150,7 @@ def test_only_writes_may_have_taken_effect() -> None:
     assert hints[len(reads) :] == [unknown] * len(writes)
 
 
-def test_a_write_whose_fate_cannot_be_read_may_have_taken_effect() -> None:
+def test_a_write_whose_outcome_is_unknown_may_have_taken_effect() -> None:
     mutates: list[int] = []
 
     def reply(peer: Peer, request: Request) -> None:
@@ -165,7 +165,7 @@ def test_a_write_whose_fate_cannot_be_read_may_have_taken_effect() -> None:
     check = Check.equal(b"f:q", b"u", unique=True)
     puts = [Put(b"r", {b"f:q": b"v"})]
     with played(reply, TIMEOUT) as (cluster, _), pytest.raises(RegionBusy) as caught:
-        HBaseEngine(cluster).check_and_mutate("t", b"r", check, puts, "wal")
+        HBaseEngine(cluster).check_and_mutate("t", Conditional(b"r", check, puts), "wal")
     assert caught.value.maybe_applied
 
 
@@ -178,4 +178,4 @@ def test_a_get_that_is_silent_at_first_ends_in_its_time() -> None:
         with pytest.raises(WebTableError):
             engine.get("t", Get(b"r"))
         assert TIMEOUT - 0.1 < time.monotonic() - began < TIMEOUT + SLACK
-    assert len(silence.told) >= 2
+    assert len(silence.limits) >= 2

@@ -52,7 +52,7 @@ def read_message(peer: Peer) -> bytes:
 
 
 def plays(*messages: bytes) -> Callable[[Peer], None]:
-    """Returns a server that answers each question with the next of some messages."""
+    """Returns a server that responds to each request with the next of some messages."""
 
     def play(peer: Peer) -> None:
         welcome(peer)
@@ -64,7 +64,7 @@ def plays(*messages: bytes) -> Callable[[Peer], None]:
     return play
 
 
-def test_a_question_is_these_bytes() -> None:
+def test_a_query_is_these_bytes() -> None:
     heard: list[bytes] = []
     is_over = threading.Event()
 
@@ -111,7 +111,7 @@ def test_a_node_that_is_not_there() -> None:
         session.data("/a")
 
 
-def test_what_nobody_asked_for_is_passed_over() -> None:
+def test_events_without_a_request_are_skipped() -> None:
     def play(peer: Peer) -> None:
         welcome(peer)
         read_message(peer)
@@ -134,7 +134,7 @@ def test_what_nobody_asked_for_is_passed_over() -> None:
         (b"short", "it is not ZooKeeper: it sent b'short'"),
     ],
 )
-def test_answers_that_make_no_sense(message: bytes, reason: str) -> None:
+def test_responses_that_make_no_sense(message: bytes, reason: str) -> None:
     with (
         listening(plays(message)) as server,
         ZooKeeperSession(server, LIMIT) as session,
@@ -221,7 +221,7 @@ def test_something_else_is_there(play: Callable[[Peer], None], reason: str) -> N
     assert reason in str(caught.value)
 
 
-def test_one_of_several_answers() -> None:
+def test_one_of_several_responses() -> None:
     with listening(hang_up) as wrong, listening(plays(answer(b"", error=-101))) as right:
         registry = ZooKeeperRegistry(parse_location(f"hbase://{wrong},{right}"))
         assert registry.children("rs", LIMIT) == []
@@ -244,7 +244,7 @@ def test_what_is_missing_is_named(there: tuple[bytes, ...], reason: str) -> None
             registry.active_master(LIMIT)
 
 
-def test_a_node_of_somebody_else() -> None:
+def test_a_node_of_another_program() -> None:
     with listening(plays(answer(text(b"hello") + STAT))) as server:
         registry = ZooKeeperRegistry(parse_location(f"hbase://{server}"))
         with pytest.raises(NotHBase, match=r"'/hbase/master' in ZooKeeper at .* is not HBase's"):
@@ -256,6 +256,7 @@ def test_ctrl_c_is_heard_at_once(play: Callable[[Peer], None]) -> None:
     is_there = threading.Event()
 
     def notice(peer: Peer) -> None:
+        peer.read(49)  # the request for a session: the client waits for the response now
         is_there.set()
         play(peer)
 
@@ -266,9 +267,7 @@ def test_ctrl_c_is_heard_at_once(play: Callable[[Peer], None]) -> None:
         ) as running:
             try:
                 assert is_there.wait(LIMIT)
-                time.sleep(
-                    0.2
-                )  # until it waits for an answer; what it does sooner is ended as well
+
                 began = time.monotonic()
                 running.send_signal(signal.SIGINT)
                 assert running.wait(LIMIT) == 130

@@ -1,4 +1,4 @@
-"""Bulks of mutations that are under way while the next is made, with servers that do not answer."""
+"""Bulks of mutations in flight while the next is made, with servers that do not respond."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import pytest
 
 from tests.faults.proxy import Proxy
 from tests.hbase.conftest import NewTable
+from tests.waiting import wait_for
 from webtable import Table
 from webtable.errors import BatchError, FamilyNotFound, RetryableError, StoreClosed, Timeout
 from webtable.store.engine import Writer
@@ -62,13 +63,6 @@ def values(engine: HBaseEngine, table: str) -> dict[bytes, bytes | None]:
     return {row.key: row.value(b"f:q") for row in engine.scan(table, Scan())}
 
 
-def wait_for(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + 20
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.01)
-
-
 def test_a_bulk_is_not_waited_for_until_the_next(
     engine: HBaseEngine, connect: Connect, proxy: Proxy, new_table: NewTable
 ) -> None:
@@ -93,8 +87,8 @@ def test_a_bulk_waits_for_the_one_before_where_they_have_a_row_in_common(
     wait_for(lambda: values(engine, table) == {b"a": b"1", b"b": b"1"})
     with ThreadPoolExecutor(1) as pool:
         second = pool.submit(writer.send, puts(b"2", b"b", b"c"), 2)
-        time.sleep(0.3)  # long enough to do what it must not
-        assert not second.done()
+        with pytest.raises(TimeoutError):
+            second.result(0.3)  # long enough to do what it must not
         assert values(engine, table) == {b"a": b"1", b"b": b"1"}
         proxy.heal()
         second.result(20)
@@ -136,7 +130,7 @@ def test_a_store_that_was_closed_meanwhile(connect: Connect, new_table: NewTable
         writer.finish()
 
 
-def test_what_is_not_answered_is_named_with_its_place(
+def test_mutations_without_a_response_are_named_with_their_position(
     connect: Connect, proxy: Proxy, new_table: NewTable
 ) -> None:
     table = new_table()
@@ -163,7 +157,7 @@ def leave(table: Table, error: BaseException) -> None:
         raise error
 
 
-def test_leaving_by_an_exception_tells_what_became_of_what_was_sent(
+def test_leaving_by_an_exception_reports_the_outcome_of_sent_mutations(
     connect: Connect, proxy: Proxy, new_table: NewTable
 ) -> None:
     table = Table(connect(2), new_table())
@@ -175,9 +169,7 @@ def test_leaving_by_an_exception_tells_what_became_of_what_was_sent(
     assert note.startswith("Of what was sent before: 2 of 2 mutations of table")
 
 
-def test_who_stops_the_program_does_not_wait(
-    connect: Connect, proxy: Proxy, new_table: NewTable
-) -> None:
+def test_ctrl_c_does_not_wait(connect: Connect, proxy: Proxy, new_table: NewTable) -> None:
     table = Table(connect(60), new_table())
     assert table.get(b"0") is None
     proxy.hold_responses()
@@ -187,7 +179,7 @@ def test_who_stops_the_program_does_not_wait(
     assert time.monotonic() - began < 30
 
 
-def test_an_error_of_the_batch_itself_tells_all_that_failed(
+def test_an_error_of_the_batch_itself_names_all_that_failed(
     engine: HBaseEngine, new_table: NewTable
 ) -> None:
     table = new_table()
@@ -205,7 +197,7 @@ def test_an_error_of_the_batch_itself_tells_all_that_failed(
     assert sorted(values(engine, table)) == [b"0", b"2", b"3", b"5"]
 
 
-def test_what_was_interrupted_is_told_at_the_end(
+def test_interrupted_mutations_are_reported_at_the_end(
     connect: Connect, proxy: Proxy, new_table: NewTable
 ) -> None:
     table = Table(connect(60), new_table())

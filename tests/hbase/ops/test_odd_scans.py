@@ -1,4 +1,4 @@
-"""Scans of a server that a test plays, which answers in HBase's language, but not in its sense."""
+"""Scans of a simulated server, whose responses are valid messages without a valid meaning."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from tests.hbase.servers import Peer, Request
 from webtable.errors import ServerUnavailable
 from webtable.store.hbase.engine import HBaseEngine
 from webtable.store.hbase.proto import client_pb2
-from webtable.store.hbase.wire.cells import encode_cells
+from webtable.store.hbase.wire.cell_blocks import encode_cells
 from webtable.store.scan import Scan
 
 
 @contextmanager
 def scanned(response: client_pb2.ScanResponse, cells: bytes = b"") -> Iterator[HBaseEngine]:
-    """Yields an engine whose only region gives the same answer to every scan."""
+    """Yields an engine whose only region gives the same response to every scan."""
 
     def reply(peer: Peer, request: Request) -> None:
         peer.answer(request.header.call_id, response, cells)
@@ -38,7 +38,7 @@ def scanned(response: client_pb2.ScanResponse, cells: bytes = b"") -> Iterator[H
     ],
     ids=["nothing", "more", "heartbeat"],
 )
-def test_answers_that_lead_nowhere(response: client_pb2.ScanResponse, reverse: bool) -> None:
+def test_responses_that_lead_nowhere(response: client_pb2.ScanResponse, reverse: bool) -> None:
     with scanned(response) as engine:
         with pytest.raises(ServerUnavailable, match="without its number"):
             list(engine.scan("t", Scan(reverse=reverse)))

@@ -18,7 +18,7 @@ from webtable.store.model import RawCell, Row
 @pytest.fixture(params=["plain", "compiled"])
 def codec(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """Each form of what cuts the rows."""
-    codec = form_of("webtable.store.hbase.wire", "codec", request.param)
+    codec = form_of("webtable.store.hbase.wire", "cell_codec", request.param)
     monkeypatch.setattr(row_assembler, "Rows", codec.Rows)
     return codec
 
@@ -58,7 +58,7 @@ def some_rows(chance: random.Random, number: int) -> list[Row]:
 def cut_apart(
     rows: list[Row], chance: random.Random
 ) -> Iterator[tuple[list[tuple[bytes, list[RawCell]]], list[bool]]]:
-    """Yields the results of answers and which are parts, as a server with a limit of size does."""
+    """Yields the results of responses and which are parts, as a server with a size limit does."""
     room = chance.choice((1, 2, 5, 50, 1_000))
     results: list[tuple[bytes, list[RawCell]]] = []
     flags: list[bool] = []
@@ -151,7 +151,7 @@ def test_rows_inside_the_message(codec: ModuleType) -> None:
     assert taken(batch) == [Row(b"r1", cells), Row(b"r2", cells)]
 
 
-def test_an_answer_that_makes_no_sense(codec: ModuleType) -> None:
+def test_a_response_that_makes_no_sense(codec: ModuleType) -> None:
     cells = [(b"f:a", 7, b"1", 4)]
     with pytest.raises(ValueError, match="1 rows, 2 notes about them"):
         Stitching().rows(answer(codec, [(b"r", cells)], [False, False]), is_region_over=False)

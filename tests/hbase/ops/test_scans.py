@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import gc
 import itertools
+import subprocess
+import sys
 import tracemalloc
 from collections.abc import Generator, Iterator
 from typing import Any, cast
@@ -20,7 +22,7 @@ from webtable.store.hbase.ops.parallel_scan import MOST_AHEAD, MOST_SCANNERS, sc
 from webtable.store.hbase.ops.scanner import RangeScanner, ScanJob
 from webtable.store.hbase.proto import client_pb2
 from webtable.store.hbase.retry import Attempts, Remedy
-from webtable.store.hbase.wire.connection import Connection, RpcResponse
+from webtable.store.hbase.wire.compiled_connection import Connection, RpcResponse
 from webtable.store.hbase.wire.errors import NotHBase, RemoteError, RpcError
 from webtable.store.model import Row
 from webtable.store.mutation import Put
@@ -82,7 +84,7 @@ def test_limits_end_where_they_say(
 
 @pytest.mark.parametrize("reverse", [False, True])
 @pytest.mark.parametrize("max_bytes", [1, 300, 5_000])
-def test_small_answers_lose_nothing(
+def test_small_responses_lose_nothing(
     engine: HBaseEngine, numbers: str, max_bytes: int, reverse: bool
 ) -> None:
     rows = list(scan_rows(ScanJob(engine._cluster, numbers, Scan(reverse=reverse), max_bytes)))
@@ -107,7 +109,7 @@ def test_large_rows_come_in_parts_and_whole(
         assert found == expected[:limit]
 
 
-def test_many_rows_over_many_answers(engine: HBaseEngine, new_table: NewTable) -> None:
+def test_many_rows_over_many_responses(engine: HBaseEngine, new_table: NewTable) -> None:
     table = new_table(splits=(b"k1", b"k2"))
     puts = [Put(b"k%05d" % number, {b"f:v": b"v" * 200}) for number in range(15_000)]
     engine.mutate_many(table, puts, "none")
@@ -171,7 +173,7 @@ def test_scanners_are_opened_as_rows_are_read(engine: HBaseEngine, numbers: str)
 
 
 @pytest.mark.parametrize("ordered", [True, False])
-def test_a_scanner_that_the_server_forgot_is_opened_anew(
+def test_a_scanner_that_the_server_forgot_is_opened_again(
     engine: HBaseEngine, numbers: str, ordered: bool
 ) -> None:
     # As after a pause that is longer than the server's lease on scanners.
@@ -187,7 +189,7 @@ def test_a_scanner_that_the_server_forgot_is_opened_anew(
                 request = client_pb2.ScanRequest(
                     scanner_id=scanner.scanner_id, close_scanner=True, number_of_rows=0
                 )
-                # It may be refused, while the scanner is at work.
+                # It may be rejected, while the scanner is at work.
                 with contextlib.suppress(RemoteError):
                     scanner.connection.call("Scan", request, client_pb2.ScanResponse, 10)
                     closed += 1
@@ -243,13 +245,13 @@ def test_in_any_order_the_rows_are_the_same(
     assert keys == sorted(keys, reverse=options.get("reverse", False))
     options = {**options, "ordered": False}
     found = list(engine.scan(numbers, Scan(**options)))  # type: ignore[arg-type]
-    if "limit" in options:  # then which rows they are depends on who answers first
+    if "limit" in options:  # then which rows they are depends on which server responds first
         assert len({row.key for row in found}) == len(found) == len(expected) == 250
     else:
         assert sorted(found, key=lambda row: row.key) == sorted(expected, key=lambda row: row.key)
 
 
-def test_memory_is_bounded_by_answers(engine: HBaseEngine, new_table: NewTable) -> None:
+def test_memory_is_bounded_by_responses(engine: HBaseEngine, new_table: NewTable) -> None:
     table = new_table(splits=(b"k1", b"k2", b"k3", b"k4", b"k5"))
     value = b"v" * 400
     puts = [Put(b"k%04d" % number, {b"f:v": value}) for number in range(6_000)]
@@ -266,7 +268,7 @@ def test_memory_is_bounded_by_answers(engine: HBaseEngine, new_table: NewTable) 
         finally:
             tracemalloc.stop()
         assert count == 2 * len(puts)
-        # An answer under way for each scanner, some kept, one handed out; as bytes, then as rows.
+        # A response in flight for each scanner, some kept, one returned; as bytes, then as rows.
         assert peak < 3 * (MOST_SCANNERS + MOST_AHEAD + 1) * 20_000 < len(puts) * len(value) / 4
 
 
@@ -274,7 +276,7 @@ def test_memory_is_bounded_by_answers(engine: HBaseEngine, new_table: NewTable) 
     ("counts", "flags", "cells"),
     [([1], [False], b"\0" * 40), ([2], [False], b""), ([], [], b"x"), ([], [True], b"")],
 )
-def test_an_answer_that_cannot_be_read_is_refused_when_it_comes(
+def test_an_unreadable_response_is_rejected_when_it_comes(
     engine: HBaseEngine, numbers: str, counts: list[int], flags: list[bool], cells: bytes
 ) -> None:
     response = client_pb2.ScanResponse(cells_per_result=counts, partial_flag_per_result=flags)
@@ -283,7 +285,7 @@ def test_an_answer_that_cannot_be_read_is_refused_when_it_comes(
         scanner._take(RpcResponse(response, cells, 0))
 
 
-def test_what_is_unknown_is_told_at_the_call(engine: HBaseEngine, numbers: str) -> None:
+def test_unknown_names_are_reported_at_the_call(engine: HBaseEngine, numbers: str) -> None:
     with pytest.raises(TableNotFound, match=r"table 'number' does not exist.*numbers"):
         engine.scan("number", Scan())
     with pytest.raises(FamilyNotFound, match=r"family 'ff' is not in table 'numbers'; has: f"):
@@ -297,7 +299,7 @@ def test_what_is_unknown_is_told_at_the_call(engine: HBaseEngine, numbers: str) 
 def test_many_scans_at_once_are_not_too_many_for_a_server(
     engine: HBaseEngine, numbers: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # The shared server has few threads, and refuses what would have to wait behind 60 others.
+    # The shared server has few threads, and rejects calls that would have to wait behind 60 others.
     failures: list[RpcError] = []
     failed = Attempts.failed
 
@@ -322,3 +324,14 @@ def test_a_closed_store_ends_a_scan(location: str, numbers: str) -> None:
     with pytest.raises(StoreClosed):
         engine.scan(numbers, Scan())
     engine.close()
+
+
+def test_a_program_ends_that_leaves_a_scan_and_its_store_open(location: str, numbers: str) -> None:
+    program = (
+        f"import webtable; table = webtable.open({location!r}).table({numbers!r});"
+        "rows = table.scan(batch_rows=5); print(next(rows).key)"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert ended.stdout == f"{KEYS[0]!r}\n"

@@ -17,7 +17,7 @@ from webtable.errors import (
 from webtable.store.hbase.cluster.registry import ZooKeeperRegistry
 from webtable.store.hbase.engine import HBaseEngine
 from webtable.store.hbase.location import parse_location
-from webtable.store.mutation import Append, Check, Delete, Increment, Mutation, Put
+from webtable.store.mutation import Append, Check, Conditional, Delete, Increment, Mutation, Put
 from webtable.store.scan import Get, Scan
 from webtable.store.schema import Family, TableSchema
 
@@ -94,7 +94,7 @@ def test_mutations_of_one_row_keep_their_order(engine: HBaseEngine, new_table: N
         assert set(of_row[-1].values().items()) <= set(row.values().items())
 
 
-def test_a_large_answer_to_many_gets_comes_in_parts(
+def test_a_large_response_to_many_gets_comes_in_parts(
     engine: HBaseEngine, new_table: NewTable
 ) -> None:
     table = new_table()
@@ -116,19 +116,19 @@ def test_one_step_with_everything(engine: HBaseEngine, new_table: NewTable) -> N
         Append(b"r", {b"f:text": b"cd"}),
     ]
     check = Check.equal(b"f:text", b"ab")
-    result = engine.check_and_mutate(table, b"r", check, steps, "sync")
+    result = engine.check_and_mutate(table, Conditional(b"r", check, steps), "sync")
     assert result.success
     assert result.row is not None
     assert [cell[0] for cell in result.row.raw_cells] == [b"f:text", b"g:count"]
     count = (5).to_bytes(8, "big")
     assert result.row.values() == {b"f:text": b"abcd", b"g:count": count}
-    assert not engine.check_and_mutate(table, b"r", check, steps, "sync").success
+    assert not engine.check_and_mutate(table, Conditional(b"r", check, steps), "sync").success
     (row,) = engine.get_many(table, [Get(b"r")])
     assert row is not None
     assert row.values() == {b"f:text": b"abcd", b"g:count": count, b"g:new": b"2"}
 
 
-def test_a_cell_that_is_too_large_is_refused(engine: HBaseEngine, new_table: NewTable) -> None:
+def test_a_cell_that_is_too_large_is_rejected(engine: HBaseEngine, new_table: NewTable) -> None:
     table = new_table()
     put = Put(b"r", {b"f:u": b"y", b"f:v": b"x" * (10 << 20)})
     with pytest.raises(InvalidRequest, match="and the server takes 10,485,760") as caught:
@@ -141,7 +141,7 @@ def test_a_cell_that_is_too_large_is_refused(engine: HBaseEngine, new_table: New
 def test_a_cell_that_is_too_large_fails_alone(
     engine: HBaseEngine, new_table: NewTable, is_in_order: bool
 ) -> None:
-    # The server refuses everything that a call holds for the region.
+    # The server rejects everything that a call has for the region.
     table = new_table(splits=(b"0500", b"0700"))
     keys = [b"%04d" % number for number in range(1_000)]
     mutations: list[Mutation] = [Put(key, {b"f:v": key}) for key in keys]
@@ -151,7 +151,7 @@ def test_a_cell_that_is_too_large_fails_alone(
         mutations += [Put(b"0600", {b"f:v": b"late"}), Delete(b"0599")]
         expected[b"0600"] = b"late"
         del expected[b"0599"]
-    # Not in the same call: to refuse a put before increments can end a server.
+    # Not in the same call: to reject a put before increments can end a server.
     mutations += [Increment(b"06%02d+" % number, {b"f:v": 7}) for number in range(50)]
     expected |= {each.row: (7).to_bytes(8, "big") for each in mutations[-50:]}
     with pytest.raises(BatchError) as caught:
@@ -287,7 +287,7 @@ def test_a_store_for_reading_only(location: str, new_table: NewTable) -> None:
         reader.get_many(table, [Get(b"r")])
 
 
-def test_what_hbase_cannot_do_is_said(engine: HBaseEngine) -> None:
+def test_what_hbase_cannot_do_is_reported(engine: HBaseEngine) -> None:
     assert not engine.capabilities.atomic_commits
     with pytest.raises(InvalidRequest, match="several rows"):
         engine.commit([("t", Put(b"r", {b"f:q": b"v"}))], "wal")

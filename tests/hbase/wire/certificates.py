@@ -28,7 +28,7 @@ class Authority:
         self.ca.write_bytes(_pem(own.sign(self._key, hashes.SHA256())))
 
     def issue(self, name: str, address: str = "127.0.0.1") -> Path:
-        """Returns a file with a key and a certificate for whoever is at an address."""
+        """Returns a file with a key and a certificate for the server at an address."""
         key = ec.generate_private_key(ec.SECP256R1())
         names = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address(address))])
         draft = _draft(_name(name), self._name, key.public_key()).add_extension(names, False)

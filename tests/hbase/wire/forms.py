@@ -12,11 +12,11 @@ from webtable import compiled
 
 PACKAGE = "webtable.store.hbase.wire"
 # What uses hot modules, of all that `pipeline` stands on; each took the form that was to run then.
-_USERS = ("pipeline", "calls", "messages", "requests", "cells")
+_USERS = ("pipeline", "calls", "requests_and_results", "request_bytes", "cell_blocks")
 
 
 def form_of(package: str, name: str, form: str) -> ModuleType:
-    """Returns one form of a module; skips the test where there is none."""
+    """Returns one form of a module; skips the test if it does not exist."""
     plain = importlib.import_module(f"{package}.{name}")
     assert not plain.COMPILED
     if form == "plain":

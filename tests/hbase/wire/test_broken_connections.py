@@ -25,7 +25,7 @@ from webtable.store.hbase.cluster.registry import ZooKeeperRegistry
 from webtable.store.hbase.engine import HBaseEngine
 from webtable.store.hbase.location import parse_location
 from webtable.store.hbase.wire.errors import CallTimedOut, Server
-from webtable.store.mutation import Append, Check, Increment, Mutation, Put
+from webtable.store.mutation import Append, Check, Conditional, Increment, Mutation, Put
 from webtable.store.scan import Get, Scan
 from webtable.store.schema import Family
 
@@ -58,7 +58,7 @@ def test_the_host_map_is_used(behind: HBaseEngine, proxy: Proxy) -> None:
 
 
 @pytest.mark.parametrize("reverse", [False, True])
-def test_a_scan_survives_cuts_in_the_middle_of_answers(
+def test_a_scan_survives_cuts_in_the_middle_of_responses(
     behind: HBaseEngine, proxy: Proxy, new_table: NewTable, reverse: bool
 ) -> None:
     table = new_table(splits=(b"0700",))
@@ -131,7 +131,7 @@ def test_increments_and_appends_happen_once(
     assert t.values() == {b"f:n": ten, b"f:p": b"10"}
 
 
-def test_a_check_whose_answer_was_lost_is_never_called_a_failure(
+def test_a_check_whose_response_was_lost_is_never_called_a_failure(
     behind: HBaseEngine, proxy: Proxy, new_table: NewTable
 ) -> None:
     table = new_table()
@@ -139,13 +139,17 @@ def test_a_check_whose_answer_was_lost_is_never_called_a_failure(
     assert behind.get_many(table, [Get(b"r")]) == [None]  # so that it knows the way
     proxy.cut_after = 0
     with pytest.raises(Timeout, match="is unknown"):
-        behind.check_and_mutate(table, b"r", Check.absent(b"f:q"), put, "wal")
+        behind.check_and_mutate(table, Conditional(b"r", Check.absent(b"f:q"), put), "wal")
     (row,) = behind.get_many(table, [Get(b"r")])
     assert row is not None  # it was made the first time
-    assert not behind.check_and_mutate(table, b"r", Check.absent(b"f:q"), put, "wal").success
+    assert not behind.check_and_mutate(
+        table, Conditional(b"r", Check.absent(b"f:q"), put), "wal"
+    ).success
     # Where the condition still holds after the first time, success is certain.
     proxy.cut_after = 0
-    assert behind.check_and_mutate(table, b"r", Check.equal(b"f:q", b"v"), put, "wal").success
+    assert behind.check_and_mutate(
+        table, Conditional(b"r", Check.equal(b"f:q", b"v"), put), "wal"
+    ).success
 
 
 def test_what_was_lost_on_the_way_to_the_region_leaves_no_doubt(
@@ -155,30 +159,36 @@ def test_what_was_lost_on_the_way_to_the_region_leaves_no_doubt(
     put = [Put(b"r", {b"f:q": b"v"})]
     engine.mutate_row(table, b"r", put, "wal")
     behind.list_tables()  # so that there is a connection to cut
-    proxy.cut_after = 0  # the answer of the meta table: where the region is
-    assert not behind.check_and_mutate(table, b"r", Check.absent(b"f:q"), put, "wal").success
+    proxy.cut_after = 0  # the response of the meta table: where the region is
+    assert not behind.check_and_mutate(
+        table, Conditional(b"r", Check.absent(b"f:q"), put), "wal"
+    ).success
     assert proxy.cuts == 1
 
 
-def test_a_check_with_a_unique_value_is_told_from_others(
+def test_a_check_with_a_unique_value_is_distinguished_from_others(
     engine: HBaseEngine, behind: HBaseEngine, proxy: Proxy, new_table: NewTable
 ) -> None:
     table = new_table()
     absent = Check.absent(b"f:q", unique=True)
     assert behind.get_many(table, [Get(b"r")]) == [None]  # so that it knows the way
     proxy.cut_after = 0
-    assert behind.check_and_mutate(table, b"r", absent, [Put(b"r", {b"f:q": b"1"})], "wal").success
+    assert behind.check_and_mutate(
+        table, Conditional(b"r", absent, [Put(b"r", {b"f:q": b"1"})]), "wal"
+    ).success
     assert proxy.cuts == 1
     # Another's value in its place says nothing about ours.
     proxy.cut_after = 0
     with pytest.raises(Timeout, match="is unknown"):
-        behind.check_and_mutate(table, b"r", absent, [Put(b"r", {b"f:q": b"2"})], "wal")
+        behind.check_and_mutate(
+            table, Conditional(b"r", absent, [Put(b"r", {b"f:q": b"2"})]), "wal"
+        )
     # The new value of a counter is not to be had that way.
     step: list[Mutation] = [Put(b"r", {b"f:q": b"3"}), Increment(b"r", {b"f:n": 1})]
     equal = Check.equal(b"f:q", b"1", unique=True)
     proxy.cut_after = 0
     with pytest.raises(Timeout, match="was made"):
-        behind.check_and_mutate(table, b"r", equal, step, "wal")
+        behind.check_and_mutate(table, Conditional(b"r", equal, step), "wal")
     (row,) = engine.get_many(table, [Get(b"r")])
     assert row is not None
     assert row.values() == {b"f:n": (1).to_bytes(8, "big"), b"f:q": b"3"}
@@ -202,7 +212,7 @@ def test_a_server_that_falls_silent_costs_the_time_out(
         "large puts": lambda: hurried.mutate_many(
             table, [Put(b"%d" % n, {b"f:q": bytes(1 << 20)}) for n in range(30)], "wal"
         ),
-        "check": lambda: hurried.check_and_mutate(table, b"r", check, put, "wal"),
+        "check": lambda: hurried.check_and_mutate(table, Conditional(b"r", check, put), "wal"),
         "scan": lambda: list(hurried.scan(table, Scan())),
         "unknown table": lambda: hurried.get_many("nothing", [Get(b"r")]),
         "regions": lambda: hurried.regions(table),
@@ -261,7 +271,7 @@ def test_a_row_keeps_its_order_where_its_region_is_not_found_at_once(
     assert row.values() == {b"f:n": six, b"f:p": b"2", b"f:q": b"012"}
 
 
-def test_a_cluster_that_stops_is_told_soon(
+def test_a_cluster_that_stops_is_reported_soon(
     engine: HBaseEngine, location: str, region_server: Server, proxy: Proxy, new_table: NewTable
 ) -> None:
     table = new_table()
@@ -339,7 +349,7 @@ def refused() -> dict[tuple[str, str], Refused]:
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("place", ["nobody", "http", "silence"])
-def test_something_else_or_nobody_at_the_location(
+def test_something_else_or_nothing_at_the_location(
     refused: dict[tuple[str, str], Refused], scheme: str, place: str
 ) -> None:
     servers, error, _ = refused[scheme, place]
@@ -360,7 +370,7 @@ def test_many_that_say_nothing_cost_no_more_than_one(
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("play", [say_http, say_nothing])
-def test_who_cannot_connect_leaves_no_threads(scheme: str, play: Callable[[Peer], None]) -> None:
+def test_a_failed_connection_leaves_no_threads(scheme: str, play: Callable[[Peer], None]) -> None:
     with listening(play) as server:
         before = set(threading.enumerate())
         with pytest.raises((ServerUnavailable, Timeout)):
@@ -369,7 +379,7 @@ def test_who_cannot_connect_leaves_no_threads(scheme: str, play: Callable[[Peer]
         assert all("(run)" in name for name in ours), ours  # the test's own server's
 
 
-def test_a_registry_is_not_asked_when_there_is_no_time_left(hbase_location: str) -> None:
+def test_a_registry_is_not_queried_when_there_is_no_time_left(hbase_location: str) -> None:
     registry = ZooKeeperRegistry(parse_location(hbase_location))
     with pytest.raises(CallTimedOut, match="no time was left"):
         registry.meta_server(-0.1)

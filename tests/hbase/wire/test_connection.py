@@ -1,4 +1,4 @@
-"""A connection against servers that behave as told: late, out of order, wrongly, not at all."""
+"""A connection against simulated servers that respond late, out of order, wrongly, not at all."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_a_handshake_that_fails_says_why() -> None:
         Connection(server, "ClientService", Identity("me", 0x51, exchange), server, LIMIT)
 
 
-def test_a_call_and_its_answer() -> None:
+def test_a_call_and_its_response() -> None:
     seen: list[str] = []
 
     def play(peer: Peer) -> None:
@@ -123,14 +123,14 @@ def test_a_call_and_its_answer() -> None:
     assert seen == ["ClientService", "Scan"]
 
 
-def test_answers_in_another_order() -> None:
+def test_responses_in_another_order() -> None:
     with connected(lambda peer: echo(peer, reverse_groups_of=5)) as connection:
         calls = [connection.submit("Scan", scan(number), LIMIT) for number in range(5)]
         for number, call in enumerate(calls):
             assert call.wait(client_pb2.ScanResponse, LIMIT).message.scanner_id == number
 
 
-def test_large_answers() -> None:
+def test_large_responses() -> None:
     cells = bytes(range(256)) * 20_000
     with connected(echo) as connection:
         calls = [connection.submit("Scan", scan(n), LIMIT, cells) for n in range(4)]
@@ -140,7 +140,7 @@ def test_large_answers() -> None:
             assert answer.frame[answer.block_at :] == cells
 
 
-def test_answers_are_taken_in_without_waiting_for_more() -> None:
+def test_responses_are_read_without_waiting_for_more() -> None:
     may_answer = threading.Event()
 
     def play(peer: Peer) -> None:
@@ -167,13 +167,13 @@ def test_answers_are_taken_in_without_waiting_for_more() -> None:
 
 
 @pytest.mark.parametrize("impatient", [False, True])
-def test_many_threads_get_their_own_answers(impatient: bool) -> None:
+def test_many_threads_get_their_own_responses(impatient: bool) -> None:
     wrong: list[int] = []
 
     def work(start: int) -> None:
         for number in range(start, start + 200):
             if impatient and number % 3 == 0:
-                # Who gives up while it reads, or is about to, must leave that to another.
+                # A thread that gives up while it reads, or is about to, must leave that to another.
                 with contextlib.suppress(CallTimedOut):
                     connection.call("Scan", scan(number), client_pb2.ScanResponse, 0)
                 continue
@@ -208,7 +208,7 @@ def test_an_exception_belongs_to_its_call() -> None:
         assert connection.is_open
 
 
-def test_an_answer_that_nobody_waits_for_is_dropped() -> None:
+def test_a_response_that_no_thread_waits_for_is_dropped() -> None:
     go_on = threading.Event()
 
     def play(peer: Peer) -> None:
@@ -249,7 +249,7 @@ def test_a_broken_connection_fails_every_call() -> None:
         assert not caught.value.maybe_applied
 
 
-def test_a_connection_that_ended_behind_answers_that_nobody_read_is_not_used() -> None:
+def test_a_connection_that_ended_behind_unread_responses_is_not_used() -> None:
     has_ended = threading.Event()
 
     def play(peer: Peer) -> None:
@@ -317,7 +317,7 @@ def test_a_web_or_mail_server_is_not_hbase(said: bytes) -> None:
 
 
 @pytest.mark.parametrize("cells", [10_000, 2**32 - 1, 1])
-def test_an_answer_with_more_cells_than_bytes_is_not_read(cells: int) -> None:
+def test_a_response_with_more_cells_than_bytes_is_not_read(cells: int) -> None:
     def play(peer: Peer) -> None:
         peer.read_hello()
         header = rpc_pb2.ResponseHeader(call_id=peer.read_request().header.call_id)
@@ -331,7 +331,7 @@ def test_an_answer_with_more_cells_than_bytes_is_not_read(cells: int) -> None:
 
 @pytest.mark.parametrize("number", [100, 2**32, 2**62, 2**63 - 1, 2**64 - 1])
 @pytest.mark.parametrize("part", ["head", "body", "cells"])
-def test_a_get_is_not_answered_by_fewer_bytes_than_are_told(part: str, number: int) -> None:
+def test_a_get_is_not_complete_with_fewer_bytes_than_announced(part: str, number: int) -> None:
     def play(peer: Peer) -> None:
         peer.read_hello()
         header = rpc_pb2.ResponseHeader(call_id=peer.read_request().header.call_id)
@@ -348,7 +348,7 @@ def test_a_get_is_not_answered_by_fewer_bytes_than_are_told(part: str, number: i
         connection.get(b"region", b"", LIMIT)
 
 
-def test_nobody_at_the_address() -> None:
+def test_no_server_at_the_address() -> None:
     server = Server(HOST, unused_port())
     with pytest.raises(ConnectFailed, match=f"cannot connect to {server}"):
         Connection(server, "ClientService", Identity("me"), server, LIMIT)
@@ -382,7 +382,7 @@ def test_a_server_that_is_silent_for_short_calls_is_given_up_too() -> None:
         assert not connection.is_open
 
 
-def test_a_server_that_takes_nothing_in_costs_no_more_than_the_time_out() -> None:
+def test_a_server_that_reads_nothing_costs_no_more_than_the_time_out() -> None:
     leave = threading.Event()
 
     def play(peer: Peer) -> None:
@@ -414,7 +414,7 @@ def test_what_is_given_up_is_not_delivered_later() -> None:
     assert arrived < size
 
 
-def test_a_request_that_waits_behind_a_large_one_can_be_taken_back() -> None:
+def test_a_request_that_waits_behind_a_large_one_can_be_withdrawn() -> None:
     read_on = threading.Event()
     arrived: list[int] = []
 

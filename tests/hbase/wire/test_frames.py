@@ -13,14 +13,12 @@ from tests.hbase.servers import delimited, varint
 from tests.hbase.wire.forms import form_of
 from webtable.errors import NotAuthenticated
 from webtable.store.hbase.proto import client_pb2, rpc_pb2
-from webtable.store.hbase.wire.auth import Identity, identify
+from webtable.store.hbase.wire.auth import Identity, connection_header, identify, preamble
 from webtable.store.hbase.wire.errors import (
     ConnectionLost,
     NotHBase,
     RemoteError,
     Server,
-    connection_header,
-    preamble,
 )
 
 SERVER = Server("host", 16020)
@@ -75,7 +73,7 @@ def test_what_is_not_a_number(frames: ModuleType, data: bytes) -> None:
     error=st.none() | st.text(max_size=200),
     body=st.binary(max_size=5),
 )
-def test_the_head_of_an_answer(
+def test_the_head_of_a_response(
     frames: ModuleType, call_id: int, block: int | None, error: str | None, body: bytes
 ) -> None:
     header = rpc_pb2.ResponseHeader(call_id=call_id)
@@ -97,11 +95,16 @@ def test_a_head_of_more_bytes_than_came(frames: ModuleType, size: int) -> None:
 
 
 @pytest.mark.parametrize("length", [2**62, 2**63 - 1])
-def test_a_head_that_tells_of_more_cells_than_there_can_be(frames: ModuleType, length: int) -> None:
+def test_a_head_that_announces_more_cells_than_possible(frames: ModuleType, length: int) -> None:
     block = b"\x08" + varint(length)
     head = b"\x08\x07\x1a" + varint(len(block)) + block
     frame = varint(len(head)) + head
-    assert frames.read_head(frame) == (7, len(frame), length, None)  # told by who reads the body
+    assert frames.read_head(frame) == (
+        7,
+        len(frame),
+        length,
+        None,
+    )  # reported when the body is read
 
 
 @given(data=st.binary(min_size=1, max_size=20))
@@ -177,7 +180,7 @@ def test_a_large_first_frame_is_waited_for(frames: ModuleType) -> None:
     assert made.add(b"text") == []
 
 
-def test_an_exception_is_taken_apart() -> None:
+def test_an_exception_is_decoded() -> None:
     name = "org.apache.hadoop.hbase.NotServingRegionException"
     error = RemoteError(name, f"{name}: t,,1.a. is not online: \n\tat Foo.bar(Foo.java:1)", SERVER)
     assert error.java_class == "NotServingRegionException"
@@ -190,6 +193,6 @@ def test_the_name_of_the_caller(monkeypatch: pytest.MonkeyPatch) -> None:
     assert identify() == Identity("someone", 0x50)
 
 
-def test_other_ways_to_prove_it_are_refused() -> None:
+def test_other_ways_to_prove_it_are_rejected() -> None:
     with pytest.raises(NotAuthenticated, match="'kerberos' is not supported"):
         identify("kerberos")

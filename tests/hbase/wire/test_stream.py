@@ -43,7 +43,7 @@ def pair(form: ModuleType, *, spins: bool = True) -> Iterator[tuple[Stream, sock
 
 
 def learn(stream: Stream, other: socket.socket, *, is_alone: bool = True) -> int:
-    """Lets answers come that are there already; returns how many in a row were seen as quick."""
+    """Receives responses that are there already; returns how many in a row counted as quick."""
     for _ in range(50):  # a busy machine may take the processor away in between
         other.send(b"answer")
         assert stream.receive(MANY, is_alone) == b"answer"
@@ -82,7 +82,7 @@ def test_a_full_socket_takes_nothing(form: ModuleType) -> None:
             stream.send(b"more")
 
 
-def test_what_has_come_is_taken_at_once(compiled: ModuleType) -> None:
+def test_received_bytes_are_returned_at_once(compiled: ModuleType) -> None:
     with pair(compiled) as (stream, other):
         assert stream.take(MANY) is None
         other.send(b"answer")
@@ -110,7 +110,7 @@ def test_the_other_side_ends_it(form: ModuleType) -> None:
             stream.send(b"more")
 
 
-def test_it_spins_after_some_quick_answers_and_not_after_a_slow_one(compiled: ModuleType) -> None:
+def test_it_spins_after_some_quick_responses_and_not_after_a_slow_one(compiled: ModuleType) -> None:
     with pair(compiled) as (stream, other):
         assert learn(stream, other) == 3
         other.send(b"quick")

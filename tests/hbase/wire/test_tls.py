@@ -103,26 +103,26 @@ def test_a_store_works_over_tls(cluster: LocalHBase, files: Files) -> None:
 
 
 @pytest.mark.hbase
-def test_the_masters_are_asked_over_tls_too(masters: str, files: Files) -> None:
+def test_the_masters_are_queried_over_tls_too(masters: str, files: Files) -> None:
     with opened(masters, tls_ca=files.ca, tls_cert=files.client, tls_key=files.client) as store:
         assert isinstance(store.tables(), list)
 
 
 @pytest.mark.hbase
-def test_a_client_without_a_certificate_is_refused(masters: str, files: Files) -> None:
+def test_a_client_without_a_certificate_is_rejected(masters: str, files: Files) -> None:
     with pytest.raises(NotAuthenticated, match=r"refuses the connection: .*certificate"):
         opened(masters, tls_ca=files.ca, timeout=LIMIT)
 
 
 @pytest.mark.hbase
-def test_a_client_with_a_strangers_certificate_is_refused(masters: str, files: Files) -> None:
+def test_a_client_with_a_strangers_certificate_is_rejected(masters: str, files: Files) -> None:
     with pytest.raises(NotAuthenticated, match=r"refuses the connection: .*certificate"):
         opened(masters, tls_ca=files.ca, tls_cert=files.stranger, timeout=LIMIT)
 
 
 @pytest.mark.hbase
 @pytest.mark.parametrize("options", [{"tls": "on"}, {"tls_ca": "other"}])
-def test_a_server_that_is_not_trusted_is_refused(
+def test_a_server_that_is_not_trusted_is_rejected(
     masters: str, files: Files, options: dict[str, str]
 ) -> None:
     chosen = {name: files.other_ca if name == "tls_ca" else v for name, v in options.items()}
@@ -131,9 +131,7 @@ def test_a_server_that_is_not_trusted_is_refused(
 
 
 @pytest.mark.hbase
-def test_a_certificate_must_name_the_server_unless_told_otherwise(
-    masters: str, files: Files
-) -> None:
+def test_a_certificate_must_name_the_server_by_default(masters: str, files: Files) -> None:
     by_name = masters.replace("127.0.0.1", "localhost")
     with pytest.raises(NotAuthenticated, match="not valid for 'localhost'"):
         opened(by_name, tls_ca=files.ca, tls_cert=files.client, timeout=LIMIT)
@@ -144,13 +142,13 @@ def test_a_certificate_must_name_the_server_unless_told_otherwise(
 
 
 @pytest.mark.hbase
-def test_a_plain_client_of_a_tls_cluster_is_told(masters: str) -> None:
+def test_a_plain_client_of_a_tls_cluster_gets_an_error(masters: str) -> None:
     with pytest.raises(ServerUnavailable, match="tls=on"):
         opened(masters, timeout=5)
 
 
 @pytest.mark.hbase
-def test_a_tls_client_of_a_plain_cluster_is_told(hbase_location: str, files: Files) -> None:
+def test_a_tls_client_of_a_plain_cluster_gets_an_error(hbase_location: str, files: Files) -> None:
     with pytest.raises((NotAuthenticated, ServerUnavailable), match="TLS"):
         opened(hbase_location, tls_ca=files.ca, timeout=5)
 
@@ -231,7 +229,7 @@ def test_a_handshake_with_something_else_fails_at_once(files: Files) -> None:
             TlsSocket(near, make_context(Tls(ca=str(files.ca))), "127.0.0.1")
 
 
-def test_a_handshake_that_gets_no_answer_ends_in_time(files: Files) -> None:
+def test_a_handshake_without_a_response_ends_in_time(files: Files) -> None:
     near, far = socket.socketpair()
     with near, far:
         near.settimeout(0.2)

@@ -1,4 +1,4 @@
-"""Threads that read rows over one connection, and wake each other: each has its own answer."""
+"""Threads that read rows over one connection, and wake each other: each gets its own response."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from google.protobuf.message import Message
 from tests.hbase.conftest import NewTable
 from tests.hbase.servers import Peer, Proxy, Request, listening
 from tests.hbase.wire.forms import form_of, pipeline_of
+from tests.waiting import wait_for
 from webtable.errors import FamilyNotFound
 from webtable.store.hbase.cluster.registry import ZooKeeperRegistry
 from webtable.store.hbase.engine import HBaseEngine
@@ -27,10 +28,10 @@ from webtable.store.hbase.location import parse_location
 from webtable.store.hbase.proto import client_pb2
 from webtable.store.hbase.wire.auth import Identity
 from webtable.store.hbase.wire.calls import Call
-from webtable.store.hbase.wire.cells import encode_cells
+from webtable.store.hbase.wire.cell_blocks import encode_cells
 from webtable.store.hbase.wire.errors import CallTimedOut, ConnectionLost, RemoteError
-from webtable.store.hbase.wire.messages import get_bytes
 from webtable.store.hbase.wire.pipeline import Connection
+from webtable.store.hbase.wire.requests_and_results import get_bytes
 from webtable.store.hbase.wire.wakeups import Right, Turns
 from webtable.store.model import Row
 from webtable.store.mutation import Put
@@ -69,13 +70,12 @@ def test_a_right_is_one_threads_at_a_time() -> None:
 
     with ThreadPoolExecutor(4) as threads:
         workers = [threads.submit(work) for _ in range(4)]
-        end = time.monotonic() + LIMIT
-        while had < 2_000 and time.monotonic() < end:
-            time.sleep(0.001)
-        done.set()
+        try:
+            wait_for(lambda: had >= 2_000, LIMIT)
+        finally:
+            done.set()
         for worker in workers:
             worker.result()
-    assert had >= 2_000
     assert not wrong
     assert not right.is_in_use
     assert right.take()
@@ -112,7 +112,7 @@ def crowd(play: Callable[[Peer], None]) -> Iterator[Crowd]:
 
 
 def found(request: Request) -> tuple[int, Message, bytes]:
-    """Returns the answer to a get, with the row that was asked for, or to another call."""
+    """Returns the response to a get, with the requested row, or to another call."""
     call_id = request.header.call_id
     if request.header.method_name == "Scan":
         number = client_pb2.ScanRequest.FromString(request.body).scanner_id
@@ -125,7 +125,7 @@ def found(request: Request) -> tuple[int, Message, bytes]:
 
 
 def answer_by(pause_seconds: float) -> Callable[[Peer], None]:
-    """Returns a server that answers now and then, whatever has come by then at once."""
+    """Returns a server that pauses, and then responds to all requests that have come."""
 
     def play(peer: Peer) -> None:
         peer.read_hello()
@@ -164,7 +164,7 @@ def test_each_thread_has_its_own_row(pause_seconds: float) -> None:
         assert list(readers.map(read, range(12))) == [[]] * 12
 
 
-def test_threads_that_do_not_come_back_leave_nobody_waiting() -> None:
+def test_threads_that_do_not_come_back_leave_no_thread_waiting() -> None:
     with crowd(answer_by(0.001)) as many:
         for turn in range(25):
             rows = [b"%d-%d" % (turn, n) for n in range(8)]
@@ -172,8 +172,8 @@ def test_threads_that_do_not_come_back_leave_nobody_waiting() -> None:
             assert [each.result(LIMIT) for each in gets] == [row_of(row) for row in rows]
 
 
-def test_other_calls_are_answered_whoever_reads() -> None:
-    """Gets that are answered together leave, and what another call waits for comes after that."""
+def test_other_calls_get_their_response_whichever_thread_reads() -> None:
+    """Gets receive their responses together and leave; then another call receives its response."""
     chance = random.Random(5)
 
     def play(peer: Peer) -> None:
@@ -270,11 +270,11 @@ def test_an_interrupt_reaches_a_thread_that_waits_for_another_to_read(
 
 
 def new_call() -> Call:
-    """Returns a call that is only told from others."""
+    """Returns a call, only to be distinguished from others."""
     return cast("Call", object())
 
 
-def test_one_runs_at_a_time_in_the_order_of_answers() -> None:
+def test_one_runs_at_a_time_in_the_order_of_responses() -> None:
     turns = Turns()
     turns.long_seconds = LIMIT
     first, second, third = new_call(), new_call(), new_call()
@@ -294,7 +294,7 @@ def test_one_runs_at_a_time_in_the_order_of_answers() -> None:
     assert turns.are_used()
 
 
-def test_who_is_not_woken_in_time_ends_the_turns_for_a_while() -> None:
+def test_a_thread_that_is_not_woken_in_time_ends_the_turns_for_a_while() -> None:
     turns = Turns()
     turns.long_seconds = LIMIT
     first, second, third = new_call(), new_call(), new_call()
@@ -305,12 +305,11 @@ def test_who_is_not_woken_in_time_ends_the_turns_for_a_while() -> None:
     assert not turns.leave(second)
     assert not turns.are_used()
     assert list(turns.all()) == [third]
-    assert turns.leave(first)  # nobody waits any more
-    time.sleep(0.02)
-    assert turns.are_used()
+    assert turns.leave(first)  # no thread waits any more
+    wait_for(turns.are_used)
 
 
-def test_turns_that_take_long_are_not_taken_for_a_while() -> None:
+def test_turns_that_take_long_are_suspended_for_a_while() -> None:
     turns = Turns()
     turns.long_seconds = 0.00001
     for _ in range(3):

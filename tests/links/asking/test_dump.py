@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from tests.links.asking.test_queries import NOW
+from tests.links.asking.test_link_queries import NOW
 from tests.links.web import captures, links_at
 from webtable.cli.main import cli
 from webtable.links.asking.dump import DumpCell, dump, layout

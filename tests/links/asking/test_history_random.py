@@ -1,4 +1,4 @@
-"""Random histories, stored in any order, and every question about any date answered as reckoned."""
+"""Random histories, stored in any order, and every query about any date, compared with a model."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from typing import NamedTuple
 import pytest
 
 import webtable
-from webtable.links.asking.history import LinkHistory
-from webtable.links.asking.queries import LinkQueries
+from webtable.links.asking.link_history import LinkHistory
+from webtable.links.asking.link_queries import LinkQueries
 from webtable.links.checking.rebuild import rebuild
 from webtable.links.index import LinkIndex
 from webtable.links.updating.hook import LinkHook
 from webtable.pages.page import NewCapture
 from webtable.pages.storing.capture_parser import parse_stored
-from webtable.pages.storing.cells import encode_time
-from webtable.pages.storing.history import CaptureNote
+from webtable.pages.storing.cell_encoding import encode_time
+from webtable.pages.storing.page_versions import CaptureNote
 from webtable.pages.table import PageTable
 
 BEGIN = 1_788_220_800
@@ -33,7 +33,7 @@ URLS = [
 
 
 class Taken(NamedTuple):
-    """What a page answered at an hour: its links, or an error."""
+    """The response of a page at an hour: its links, or an error."""
 
     links: tuple[tuple[str, str], ...]
     status: int

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 import webtable
-from tests.links.asking.test_queries import ABOUT, KINDS, NOW, everything, is_kind
+from tests.links.asking.test_link_queries import ABOUT, KINDS, NOW, everything, is_kind
 from tests.links.web import DAYS, EXAMPLE, Seen, captures, inlinks_at, links_at, status_at
 from webtable.errors import NotFound
 from webtable.links.asking.redirects import (
@@ -19,13 +19,13 @@ from webtable.links.asking.redirects import (
     resolved,
 )
 from webtable.links.asking.reports import BrokenLink, LinkReports
-from webtable.links.asking.wide_rows import Kind
+from webtable.links.asking.wide_row_reader import Kind, LinkPick
 from webtable.links.index import LinkIndex
 from webtable.links.updating.hook import LinkHook
 from webtable.pages.page import NewCapture, PageInfo
 from webtable.pages.storing.capture_parser import parse_stored
-from webtable.pages.storing.cells import encode_time
-from webtable.pages.storing.history import CaptureNote
+from webtable.pages.storing.cell_encoding import encode_time
+from webtable.pages.storing.page_versions import CaptureNote
 from webtable.pages.table import PageTable
 
 URLS = {capture.url for capture in captures()}
@@ -34,7 +34,7 @@ GOOD = {url for url in URLS if status_at(NOW, url) == 200} - {f"{EXAMPLE}/file"}
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_broken_links_are_all_those_to_errors(web: LinkIndex, kind: Kind) -> None:
-    found = everything(lambda **more: LinkReports(web).broken(kind=kind, **more), 1)
+    found = everything(lambda **more: LinkReports(web).broken(LinkPick(kind), **more), 1)
     broken = {
         link
         for url in URLS
@@ -52,17 +52,17 @@ def test_a_broken_link_says_since_when(web: LinkIndex) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_orphans_are_good_pages_that_nobody_links_to(web: LinkIndex, kind: Kind) -> None:
-    found = everything(lambda **more: LinkReports(web).orphans(kind=kind, **more), 2)
+def test_orphans_are_good_pages_without_inlinks(web: LinkIndex, kind: Kind) -> None:
+    found = everything(lambda **more: LinkReports(web).orphans(LinkPick(kind), **more), 2)
     linked = {link.target for link in links_at(NOW) if is_kind(link, kind)}
     assert sorted(page.url for page in found) == sorted(GOOD - linked)
     assert f"{EXAMPLE}/orphan" in {page.url for page in found}
-    assert LinkReports(web).orphans(kind=kind).cost.is_scan == (kind != "all")
+    assert LinkReports(web).orphans(LinkPick(kind)).cost.is_scan == (kind != "all")
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_dead_ends_are_good_pages_without_links(web: LinkIndex, kind: Kind) -> None:
-    found = everything(lambda **more: LinkReports(web).dead_ends(kind=kind, **more), 2)
+    found = everything(lambda **more: LinkReports(web).dead_ends(LinkPick(kind), **more), 2)
     linking = {link.source for link in links_at(NOW) if is_kind(link, kind)}
     assert sorted(page.url for page in found) == sorted(GOOD - linking)
 
@@ -77,7 +77,7 @@ def test_redirects_are_followed_to_their_ends(web: LinkIndex) -> None:
     assert found.pop(one) == Redirect(one, 2, one, 301, True, "loop", [two, one], 0, [])
     assert found.pop(two).is_loop
     assert not found
-    external = redirects(web, kind="external").items
+    external = redirects(web, LinkPick("external")).items
     assert [item.links for item in external] == [[]] * 4
 
 
@@ -130,7 +130,7 @@ def test_links_are_counted_through_redirects(web: LinkIndex) -> None:
     first = resolved(web, ABOUT, limit=1)[1]
     rest = resolved(web, ABOUT, after=first.next)[1]
     assert [*first.items, *rest.items] == answer.items
-    none, _ = resolved(web, ABOUT, kind="external")
+    none, _ = resolved(web, ABOUT, LinkPick("external"))
     assert none.resolved == len({link for link in linking if "example.com" not in link})
     with pytest.raises(NotFound):
         resolved(web, "https://nowhere.example/")

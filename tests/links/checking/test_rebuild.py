@@ -20,17 +20,22 @@ from webtable.cli.main import cli
 from webtable.errors import ConflictError
 from webtable.index.maintenance import verify
 from webtable.links import schema
-from webtable.links.cells import live_values
+from webtable.links.cell_encoding import live_values
 from webtable.links.checking import external_sort
 from webtable.links.checking import rebuild as rebuilding
-from webtable.links.checking.expected import Source, source_lines, source_states, state_of_line
+from webtable.links.checking.expected_index import (
+    Source,
+    source_lines,
+    source_states,
+    state_of_line,
+)
 from webtable.links.checking.external_sort import Sorter
 from webtable.links.checking.rebuild import rebuild
 from webtable.links.index import LinkIndex
 from webtable.links.updating.hook import LinkHook
 from webtable.pages.page import NewCapture, PageInfo
 from webtable.pages.storing.capture_parser import parse_stored
-from webtable.pages.storing.history import CaptureNote
+from webtable.pages.storing.page_versions import CaptureNote
 from webtable.pages.table import PageTable
 
 _OF_THE_WRITER = ("rev", "pending", "shardrev", "at", "journal")
@@ -129,7 +134,7 @@ def test_guards_that_pages_remember_are_earlier(index: LinkIndex) -> None:
     assert found.raw_cells[0][1] == later + 1
 
 
-def test_one_that_is_cut_off_is_begun_anew(
+def test_an_interrupted_rebuild_starts_again(
     index: LinkIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = content(index)

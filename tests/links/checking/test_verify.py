@@ -19,8 +19,8 @@ from tests.links.conftest import kept
 from tests.links.naive import differences
 from webtable.cli.main import cli
 from webtable.links import schema
-from webtable.links.cells import encode_cur, encode_uris
-from webtable.links.checking import compare
+from webtable.links.cell_encoding import encode_cur, encode_uris
+from webtable.links.checking import compare_with_expected
 from webtable.links.checking.verify import verify_links
 from webtable.links.index import LinkIndex
 from webtable.links.updating.hook import LinkHook
@@ -214,7 +214,7 @@ def index(copied: str) -> Iterator[LinkIndex]:
 def test_a_whole_index_differs_in_nothing(
     index: LinkIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(compare, "_PIECE", 2)
+    monkeypatch.setattr(compare_with_expected, "_PIECE", 2)
     report = verify_links(index, run_bytes=2_000)
     assert report.is_clean, report
     assert (report.differences, report.work, report.under_way, report.examples) == (0, 0, 0, [])
@@ -248,7 +248,7 @@ def test_a_sample_of_all_pages_finds_and_repairs_it_too(index: LinkIndex, damage
     damage(index)
     pages = sum(1 for _ in index.pages.rows.table.scan())
     is_out_of_reach = damage in (
-        # Of a URI that no page knows, or where nobody looks for it; a sample begins with pages.
+        # Of a URI that no page has, or where no query reads it; a sample begins with pages.
         a_page_is_made_up,
         a_page_is_known_and_not_stored,
         a_member_is_made_up,

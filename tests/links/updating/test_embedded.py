@@ -15,13 +15,13 @@ from webtable.errors import StorageError
 from webtable.index.maintenance import verify
 from webtable.links import schema
 from webtable.links.checking import verify as verify_of_links
-from webtable.links.checking.compare import Finding, Kind
+from webtable.links.checking.compare_with_expected import Finding, Kind
+from webtable.links.checking.confirm_differences import confirmed
 from webtable.links.checking.rebuild import rebuild
-from webtable.links.checking.recheck import confirmed
 from webtable.links.index import LinkIndex
 from webtable.links.updating.hook import LinkHook
 from webtable.pages.page import NewCapture, PageInfo
-from webtable.pages.storing.history import CaptureNote
+from webtable.pages.storing.page_versions import CaptureNote
 from webtable.pages.table import PageTable
 from webtable.store.store import Store
 
@@ -83,7 +83,7 @@ class Kept:
         assert verify(self.pages.rows).is_tidy
 
     def count(self, url: str) -> int | None:
-        """How many pages link to a URL; None: nobody has heard of it."""
+        """How many pages link to a URL; None: it is not in the index."""
         found = self.index.table.get(schema.page_row(schema.uri_of(url)), (schema.INCOUNT,))
         value = None if found is None else found.value(schema.INCOUNT)
         return None if value is None else int(value)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webtable.links import schema
-from webtable.links.cells import decode_cur, encode_cur, encode_uris, live_values
+from webtable.links.cell_encoding import decode_cur, encode_cur, encode_uris, live_values
 from webtable.links.updating.link_changes import LinkChanges, Newest, link_changes
 
 PAGE = b"com.page/"
@@ -55,7 +55,9 @@ def test_the_states_before_and_after(
 
 
 @given(row=rows(), newest=newest_links, own=targets)
-def test_who_learns_of_it(row: dict[bytes, bytes], newest: Newest | None, own: list[bytes]) -> None:
+def test_targets_that_are_updated(
+    row: dict[bytes, bytes], newest: Newest | None, own: list[bytes]
+) -> None:
     changes = link_changes(PAGE, row, newest, own)
     before, after = changes.before, changes.after
     expected = {target for target in TARGETS if before.get(target) != after.get(target)}
@@ -77,7 +79,7 @@ def test_the_same_links_again_change_nothing(
     assert again == LinkChanges(first.after, first.after, {}, set(), first.others, first.unfinished)
 
 
-def test_links_in_another_order_are_stored_and_nobody_learns_of_it() -> None:
+def test_links_in_another_order_are_stored_without_updates_of_targets() -> None:
     one, other = "https://a.com/\t\tx", "https://b.com/\t\ty"
     row = {schema.AT: b"1", schema.CUR: encode_cur(f"{one}\n{other}")}
     changes = link_changes(PAGE, row, Newest(2, f"{other}\n{one}"))

@@ -19,7 +19,7 @@ from webtable.links.updating.hook import LinkHook
 from webtable.local.hbase import LocalHBase
 from webtable.pages.page import NewCapture, PageInfo
 from webtable.pages.storing.capture_parser import parse_stored
-from webtable.pages.storing.history import CaptureNote
+from webtable.pages.storing.page_versions import CaptureNote
 from webtable.pages.table import PageTable
 
 BEGIN = 1_788_264_000

@@ -98,7 +98,7 @@ def test_duplicates_of_a_domain(web: WebTable) -> None:
             assert found == expected
 
 
-def test_the_cost_says_which_way_was_taken(
+def test_the_cost_says_what_was_read(
     web: WebTable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = web.reports.largest(domain="a.com", limit=1)

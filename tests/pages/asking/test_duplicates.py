@@ -1,26 +1,20 @@
-"""Pages with the same body: found by their marks, and without them in stores made before."""
+"""Pages with the same body: found by their marks."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 import webtable
 from tests.pages.asking.test_queries import made
 from tests.pages.conftest import parse
-from webtable import Store
-from webtable.cli.main import cli
 from webtable.index.maintenance import verify
 from webtable.index.model import MARKS_FAMILY
-from webtable.pages import table as table_module
 from webtable.pages.asking.queries import PageQueries
-from webtable.pages.indexes import DIGESTS, page_indexes
+from webtable.pages.indexes import DIGESTS
 from webtable.pages.page import NewCapture
-from webtable.pages.storing.capture_parser import parse_stored
 from webtable.pages.table import PageTable
 from webtable.store.scan import Scan
 
@@ -35,7 +29,7 @@ def crawl() -> list[NewCapture]:
 
 
 def shown(asked: PageQueries, limit: int = 20) -> list[list[str]]:
-    """All groups, asked for so many at a time."""
+    """All groups, read so many at a time."""
     found: list[list[str]] = []
     after = None
     while True:
@@ -61,7 +55,6 @@ def test_no_more_is_read_than_is_shown(pages: PageTable) -> None:
     asked = PageQueries(pages)
     answer = asked.duplicates()
     assert (answer.cost.entries, answer.cost.rows) == (8, 8)
-    assert not answer.cost.is_whole_index
     assert shown(asked) == shown(asked, 1) == shown(asked, 3) == GROUPS
     # A page changes, and is alone now as the one is that was its double.
     pages.store_captures([made("https://site0.org/", 1, b"another body")])
@@ -80,53 +73,6 @@ def test_pages_are_shown_up_to_a_number(tmp_path: Path) -> None:
         numbers = sorted((len(each.pages), each.is_truncated) for each in answer.items)
         assert numbers == [(5, False), (5, True)]
         assert answer.cost.rows == 11
-
-
-def made_before(location: str, keys: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Makes a store as it was made before there were marks."""
-
-    def without(*given: object) -> object:
-        return page_indexes(*given, with_groups=False)  # type: ignore[arg-type]
-
-    with webtable.open(location) as store, monkeypatch.context() as patch:
-        patch.setattr(table_module, "page_indexes", without)
-        patch.setattr(PageTable, "open", classmethod(lambda *_: None))
-        PageTable.create(store, parse_stored, keys=keys, profile="archive")
-        store.table("webtable_settings").delete(b"pages", (b"a:groups",))
-    with webtable.open(location) as store:
-        PageTable.open(store, parse_stored).store_captures(crawl())
-        assert not has_marks(store)
-
-
-def has_marks(store: Store) -> bool:
-    return store.describe_table(DIGESTS).family(MARKS_FAMILY) is not None
-
-
-@pytest.mark.parametrize("keys", ["readable", "salted"])
-def test_a_store_made_before_answers_and_is_brought_up_to_date(
-    tmp_path: Path, keys: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    location = str(tmp_path / "store")
-    made_before(location, keys, monkeypatch)
-    runner = CliRunner()
-    asked = runner.invoke(
-        cli, ["report", "duplicates", "--store", location, "--format", "json", "--explain"]
-    )
-    assert f"{ALONE + 8} entries" not in asked.stderr  # those that are alone are not looked up
-    assert "webtable index build webtable_digest_idx" in asked.stderr
-    assert sorted(sorted(each["pages"]) for each in json.loads(asked.stdout)["items"]) == GROUPS
-    built = runner.invoke(cli, ["index", "build", DIGESTS, "--store", location])
-    assert built.exit_code == 0, built.stderr
-    with webtable.open(location) as store:
-        pages = PageTable.open(store, parse_stored)
-        assert has_marks(store)
-        assert shown(PageQueries(pages), 1) == GROUPS
-        answer = PageQueries(pages).duplicates()
-        assert (answer.cost.rows, answer.cost.is_whole_index) == (8, False)
-        report = verify(pages.rows)
-        assert report.is_clean
-        # What the index had under salts is left over, and goes when it is old enough.
-        assert report.young == (ALONE + 8 if keys == "salted" else 0)
 
 
 def test_an_empty_body_is_no_duplicate(tmp_path: Path) -> None:

@@ -84,7 +84,7 @@ def test_the_digests_of_an_exported_file_are_right(store: str, tmp_path: Path) -
     assert [each.url for each in captures if "wrong-digest" in each.notes] == []
 
 
-def test_json_lines_of_a_question(store: str, tmp_path: Path) -> None:
+def test_json_lines_of_a_query(store: str, tmp_path: Path) -> None:
     listed = run("report", "largest", "--store", store, "--limit", "3", "--format", "jsonl").stdout
     arguments = ["export", "-", "--as", "jsonl", "--urls", "-", "--store", store]
     answer = run(*arguments, stdin=listed)
@@ -113,7 +113,7 @@ def test_lines_for_indexes_of_archives(store: str, tmp_path: Path) -> None:
         assert json.loads(item)["url"].startswith("https://docs.example.com/")
 
 
-def test_what_export_refuses(store: str, tmp_path: Path) -> None:
+def test_what_export_rejects(store: str, tmp_path: Path) -> None:
     there = tmp_path / "there"
     there.write_bytes(b"")
     answer = run("export", str(there), "--store", store)

@@ -1,4 +1,4 @@
-"""Pages by the time of their last change: to the second, also in stores that know days only."""
+"""Pages by the time of their last change: to the second."""
 
 from __future__ import annotations
 
@@ -16,8 +16,6 @@ import webtable
 from tests.pages.asking.test_queries import made
 from webtable.cli.main import cli
 from webtable.errors import InvalidRequest
-from webtable.index.maintenance import verify
-from webtable.pages.asking import page_index
 from webtable.pages.asking.queries import PageQueries
 from webtable.pages.asking.results import ResultPage
 from webtable.pages.page import NewCapture
@@ -60,32 +58,16 @@ def in_parts(asked: PageQueries, limit: int, **more: str) -> Iterator[str]:
         after = answer.next
 
 
-@pytest.fixture(
-    params=[(keys, form) for keys in ("readable", "salted") for form in ("seconds", "days")],
-    ids="-".join,
-)
+@pytest.fixture(params=["readable", "salted"])
 def location(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    keys, form = request.param
     path = str(tmp_path / "store")
     with webtable.open(path) as store:
-        PageTable.create(store, parse_stored, keys=keys, profile="archive")
-        if form == "days":  # as stores were made up to format 2
-            settings = store.table("webtable_settings")
-            settings.delete(b"pages", (b"a:times",))
-            settings.put(b"pages", {b"a:format": b"2"})
-        PageTable.open(store, parse_stored).store_captures(crawl())
+        pages = PageTable.create(store, parse_stored, keys=request.param, profile="archive")
+        pages.store_captures(crawl())
     return path
 
 
-def is_by_day(location: str) -> bool:
-    with webtable.open(location) as store:
-        return not PageTable.open(store, parse_stored).exact_times
-
-
-def test_the_newest_come_first_also_within_a_day(
-    location: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(page_index, "_SORTED_AT_ONCE", 5)
+def test_the_newest_come_first_also_within_a_day(location: str) -> None:
     with webtable.open(location) as store:
         asked = PageQueries(PageTable.open(store, parse_stored))
         assert urls(asked.modified(limit=100)) == newest_first()
@@ -111,30 +93,8 @@ def test_times_count_to_the_second(location: str) -> None:
             asked.modified(at, at)
 
 
-def test_what_it_costs(location: str) -> None:
-    """An index with seconds reads what is shown; one with days reads a day, and says so."""
-    was_by_day = is_by_day(location)
+def test_it_reads_what_is_shown(location: str) -> None:
     arguments = ["report", "modified", "--limit", "3", "--format", "json", "--store", location]
     answer = CliRunner().invoke(cli, [*arguments, "--explain"])
     assert [item["url"] for item in json.loads(answer.stdout)["items"]] == newest_first()[:3]
-    rows = PAGES_A_DAY if was_by_day else 4
-    assert f"{rows} entries, {rows} pages" in answer.stderr
-    assert ("webtable index build webtable_time_idx" in answer.stderr) == was_by_day
-
-
-def test_a_store_that_knows_days_is_brought_up_to_date(location: str) -> None:
-    for name in ("webtable_time_idx", "webtable_domain_idx"):
-        built = CliRunner().invoke(cli, ["index", "build", name, "--store", location])
-        assert built.exit_code == 0, built.stderr
-    with webtable.open(location) as store:
-        pages = PageTable.open(store, parse_stored)
-        asked = PageQueries(pages)
-        for answer in (asked.modified(limit=3), asked.modified(limit=3, domain="other.org")):
-            assert not answer.cost.is_by_day
-            assert answer.cost.rows <= 4
-        assert urls(asked.modified(limit=100)) == newest_first()
-        assert list(in_parts(asked, 4, domain="example.com")) == newest_first("example.com")
-        report = verify(pages.rows)
-        assert report.is_clean
-        assert (report.leftovers, report.young) == (0, 0)
-        assert store.table("webtable_settings").get(b"pages").value(b"a:format") == b"3"  # type: ignore[union-attr]
+    assert "4 entries, 4 pages" in answer.stderr

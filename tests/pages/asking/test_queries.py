@@ -13,7 +13,7 @@ from webtable.errors import InvalidRequest
 from webtable.pages.asking.queries import PageQueries
 from webtable.pages.asking.results import ResultPage
 from webtable.pages.page import NewCapture
-from webtable.pages.storing.history import CaptureNote
+from webtable.pages.storing.page_versions import CaptureNote
 from webtable.pages.table import PageTable
 
 DAY = 86_400
@@ -150,7 +150,7 @@ def test_search_and_links(asked: PageQueries) -> None:
     ],
     ids=["under", "largest", "modified", "outdated", "search"],
 )
-def test_answers_can_be_gone_on_from(
+def test_results_can_be_resumed(
     asked: PageQueries,
     question: Callable[..., ResultPage],  # type: ignore[type-arg]
 ) -> None:
@@ -167,10 +167,10 @@ def test_answers_can_be_gone_on_from(
     assert parts == whole.items
 
 
-def test_what_cannot_be_asked(asked: PageQueries) -> None:
+def test_queries_that_are_not_valid(asked: PageQueries) -> None:
     with pytest.raises(InvalidRequest, match="give a host"):
         asked.under("example.com/path")
-    with pytest.raises(InvalidRequest, match="at least one"):
+    with pytest.raises(InvalidRequest, match="at least 1"):
         asked.largest(limit=0)
     with pytest.raises(InvalidRequest, match="no words"):
         asked.search("")

@@ -50,7 +50,7 @@ def ask(location: str, query: str) -> str:
 
 
 def rows(location: str, query: str) -> list[str]:
-    """Returns the row keys of an answer, each once, in order."""
+    """Returns the row keys of a result, each once, in order."""
     return list(dict.fromkeys(re.findall(r"^ (\S+)\s+column=", ask(location, query), re.MULTILINE)))
 
 
@@ -108,7 +108,7 @@ def test_the_pages_of_a_domain(location: str) -> None:
     ],
     ids=["modified", "outdated", "dead ends", "largest"],
 )
-def test_what_the_index_tables_answer(location: str, query: str, found: list[str]) -> None:
+def test_results_of_the_index_tables(location: str, query: str, found: list[str]) -> None:
     assert referred(location, query) == found
 
 
@@ -134,6 +134,8 @@ def test_what_the_index_tables_answer(location: str, query: str, found: list[str
     ],
     ids=["linking", "search", "errors"],
 )
-def test_what_filters_answer(location: str, condition: str, columns: str, found: list[str]) -> None:
+def test_decisions_of_filters(
+    location: str, condition: str, columns: str, found: list[str]
+) -> None:
     query = f"scan 'webtable', {{FILTER => \"{condition}\", COLUMNS => [{columns}], LIMIT => 20}}"
     assert rows(location, query) == found

@@ -17,15 +17,15 @@ import webtable
 from tests.pages.formats.crawls import http, members, record
 from webtable.cli.main import cli
 from webtable.index import maintenance
-from webtable.links.checking import expected, external_sort
-from webtable.links.checking.expected import Source, sized_batches
+from webtable.links.checking import expected_index, external_sort
+from webtable.links.checking.expected_index import Source, sized_batches
 from webtable.links.checking.verify import verify_links
 from webtable.links.index import LinkIndex
 from webtable.pages.captures import payload_digest
 from webtable.pages.checking import stored_bodies, verify
 from webtable.pages.checking.verify import verify_pages
 from webtable.pages.storing.capture_parser import parse_stored
-from webtable.pages.storing.history import CaptureNote
+from webtable.pages.storing.page_versions import CaptureNote
 from webtable.pages.storing.row_history import RowHistory
 from webtable.pages.table import PageTable
 
@@ -169,7 +169,7 @@ def test_an_index_that_was_not_built_to_its_end_is_a_difference(store: Path) -> 
     assert run("verify", "--store", str(store)).exit_code == 0
 
 
-def test_pages_with_many_links_are_looked_at_a_few_megabytes_at_a_time() -> None:
+def test_pages_with_many_links_are_read_a_few_megabytes_at_a_time() -> None:
     def source(size: int) -> Source:
         return Source(b"u", b"r", 0, b"x" * size, (), b"", b"", b"")
 
@@ -181,7 +181,7 @@ def test_pages_with_many_links_are_looked_at_a_few_megabytes_at_a_time() -> None
 
 
 def test_more_pages_take_no_more_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(expected, "_BATCH_BYTES", 50_000)
+    monkeypatch.setattr(expected_index, "_BATCH_BYTES", 50_000)
     monkeypatch.setattr(verify, "_BATCH_ROWS", 10)
     monkeypatch.setattr(stored_bodies, "_MOST_BODIES", 5)
     monkeypatch.setattr(maintenance, "_BATCH", 10)

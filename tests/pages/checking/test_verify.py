@@ -1,4 +1,4 @@
-"""`webtable verify` and `webtable index`: finds what is wrong, mends what can be, says so."""
+"""`webtable verify` and `index`: differences are found, reported and repaired if possible."""
 
 from __future__ import annotations
 
@@ -25,14 +25,17 @@ def location(tmp_path: Path) -> str:
         pages = PageTable.create(store, parse_stored, profile="archive")
         pages.hook = LinkHook(LinkIndex.create(pages))
         # Of these pages one has a link that is too long for the link index.
-        pages.store_captures([_without_links(each) for each in PAGES])
+        pages.store_captures([_with_facts_only(each) for each in PAGES])
         pages.hook.settle(is_last=True)
     return path
 
 
-def _without_links(capture: NewCapture) -> NewCapture:
-    info = None if capture.info is None else capture.info._replace(links="")
-    return capture._replace(info=info)
+def _with_facts_only(capture: NewCapture) -> NewCapture:
+    """Returns a capture without links, and with the facts that its body has."""
+    if capture.info is None or capture.body is None:
+        return capture
+    facts = parse_stored(capture.url, capture.body, capture.note.type).facts
+    return capture._replace(info=capture.info._replace(links="", facts=facts))
 
 
 def run(*arguments: str) -> Result:
@@ -89,7 +92,7 @@ def test_damage_is_reported_and_left_alone(location: str) -> None:
     assert not example["repaired"]
 
 
-def test_an_index_is_built_anew(location: str) -> None:
+def test_an_index_is_built_again(location: str) -> None:
     with webtable.open(location) as store:
         store.truncate_table("webtable_size_idx")
     assert json.loads(run("report", "largest", "--store", location).stdout)["items"] == []
@@ -101,7 +104,48 @@ def test_an_index_is_built_anew(location: str) -> None:
     assert largest[0]["url"] == "https://example.com/blog/two"
     listed = json.loads(run("index", "list", "--store", location).stdout)["items"]
     assert {each["state"] for each in listed} == {"ready"}
-    assert len(listed) == 7
+    assert len(listed) == 8
     unknown = CliRunner().invoke(cli, ["index", "build", "nothing", "--store", location])
     assert unknown.exit_code == 2
-    assert "known indexes: webtable_digest_idx" in unknown.stderr
+    assert "known indexes: webtable_change_idx" in unknown.stderr
+
+
+STRAY = b"http:20260101000000_sha1:NONE"
+
+
+@pytest.mark.parametrize("row", [b"com.example_about", b"com.nothing_else"])
+def test_a_head_without_its_capture_is_removed(location: str, row: bytes) -> None:
+    with webtable.open(location) as store:
+        store.table("webtable").put(row, {STRAY: b"HTTP/1.1 200 OK"}, timestamp=1_767_225_600_000)
+    assert run("verify", "--store", location, "--quick").exit_code == 0
+    result = run("verify", "--store", location)
+    assert result.exit_code == 6
+    found = json.loads(result.stdout)
+    assert found["differences"] == 1
+    what = found["examples"][0]["what"]
+    assert what.startswith(f"{STRAY.decode()} was not written by a capture")
+    assert run("verify", "--store", location, "--repair").exit_code == 0
+    assert run("verify", "--store", location).exit_code == 0
+
+
+def test_heads_of_captures_are_right_and_need_not_be_there(location: str) -> None:
+    with webtable.open(location) as store:
+        pages = PageTable.open(store, parse_stored)
+        newest = PAGES[1].note._replace(time=PAGES[1].note.time + 60)
+        pages.store_captures([PAGES[1]._replace(note=newest, head=b"HTTP/1.1 200 OK")])
+        assert pages.head_of(PAGES[1].url, newest) == b"HTTP/1.1 200 OK"
+        assert pages.head_of(PAGES[1].url, PAGES[1].note) is None
+    assert run("verify", "--store", location).exit_code == 0
+
+
+def test_a_capture_with_a_damaged_origin_is_damaged(location: str) -> None:
+    with webtable.open(location) as store:
+        table = store.table("webtable")
+        row = table.get(b"com.example_about", (b"captures",))
+        assert row is not None
+        ((column, timestamp, value, _),) = row.raw_cells
+        cell = value + b"\ta.warc.gz\tnowhere"
+        table.put(b"com.example_about", {column: cell}, timestamp=timestamp)
+    result = run("verify", "--store", location)
+    assert result.exit_code == 6
+    assert json.loads(result.stdout)["examples"][0]["what"].startswith("damaged: the origin")

@@ -78,5 +78,5 @@ def test_damage_in_a_member_costs_that_member_only(
     path.write_bytes(b"".join(packed))
     found = {item.url for item in read_captures(path) if isinstance(item, Capture)}
     others = {f"https://example.com/{each}" for each in range(8) if each != number}
-    # A first member that cannot be told for one leaves a file that is none.
+    # A first member that cannot be recognised leaves a file of no known kind.
     assert found >= others or (number == 0 and at < 4)

@@ -18,7 +18,7 @@ BODY = b"<p>some words, " * 1_000
 LIMIT = 100_000
 
 
-def test_a_head_is_taken_off() -> None:
+def test_a_head_is_removed() -> None:
     head = parse_head(b"HTTP/1.1 200 OK\r\nA: 1\r\nb:2\r\n  more\r\na: 3\r\n\r\nbody")
     assert head is not None
     assert (head.status, head.headers) == (200, {"a": "3", "b": "2 more"})
@@ -67,7 +67,7 @@ def test_any_bytes_are_a_head_or_none(block: bytes) -> None:
         ("unheard-of", BODY),
     ],
 )
-def test_codings_are_taken_off(coding: str, payload: bytes) -> None:
+def test_codings_are_removed(coding: str, payload: bytes) -> None:
     body = decode_body(payload, {"content-encoding": coding}, LIMIT)
     assert (body.content, body.is_cut) == (BODY, False)
 
@@ -175,7 +175,7 @@ def test_a_bomb_is_stopped_at_the_limit(coding: str) -> None:
         (b"0\r\n\r\n", b"", False),
     ],
 )
-def test_chunking_is_taken_off(payload: bytes, content: bytes, is_cut: bool) -> None:
+def test_chunking_is_removed(payload: bytes, content: bytes, is_cut: bool) -> None:
     body = decode_body(payload, {"transfer-encoding": "Chunked"}, LIMIT)
     assert (body.content, body.is_cut) == (content, is_cut)
 

@@ -30,6 +30,8 @@ from webtable.pages.formats.http import (
     http_time,
     media_type,
     parse_head,
+    parse_headers,
+    robots_rules,
 )
 from webtable.pages.formats.warc_tolerant import read_warc_carefully
 from webtable.pages.html import depth_limit
@@ -152,6 +154,8 @@ def wat(size: int) -> bytes:
 PARSERS: dict[str, tuple[Callable[[Any], object], Callable[[int], Any]]] = {
     "head": (parse_head, lambda n: b"HTTP/1.1 200 OK\r\n" + b"A: b\r\n" * n + b"\r\n"),
     "folded header": (parse_head, lambda n: b"HTTP/1.1 200 OK\r\nA: b\r\n" + b" c\r\n" * n),
+    "headers of a list": (parse_headers, lambda n: "Link: <a>\n b\n" * n),
+    "robots": (robots_rules, lambda n: "bot: a, " * n + "-" * n + ":" * n),
     "link, blanks": (canonical_link, lambda n: "<a>;rel=" + " " * n + "canonica"),
     "link, parameters": (canonical_link, lambda n: "<a>" + "; rel=x" * n),
     "link, targets": (canonical_link, lambda n: "<a>; rel=x, " * n),

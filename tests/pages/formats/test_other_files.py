@@ -137,7 +137,7 @@ def wat(head: dict[str, Any], links: list[dict[str, str]], **warc: str) -> bytes
     return record(block, kind="metadata", Content_Type="application/json")
 
 
-def test_wat_tells_of_captures_without_bodies(tmp_path: Path) -> None:
+def test_wat_describes_captures_without_bodies(tmp_path: Path) -> None:
     data = wat(
         {
             "Title": " A  page ",
@@ -190,6 +190,6 @@ def test_links_of_too_many_bytes_in_wat_are_cut_as_those_of_html_are(tmp_path: P
         (b'{"Envelope": {"WARC-Header-Metadata": {"WARC-Type": "request"}}}', "other-type"),
     ],
 )
-def test_wat_that_tells_of_no_capture_is_named(block: bytes, reason: str, tmp_path: Path) -> None:
+def test_wat_without_a_capture_is_named(block: bytes, reason: str, tmp_path: Path) -> None:
     data = record(block, kind="metadata", Content_Type="application/json")
     assert urls(read(tmp_path / "crawl", data)) == [reason]

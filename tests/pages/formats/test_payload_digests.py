@@ -55,7 +55,7 @@ def test_a_claim_is_right_in_every_form_and_spelling(form: bytes, tmp_path: Path
 
 
 @pytest.mark.parametrize("claim", [FALSE, *spellings(TWO)])
-def test_a_wrong_claim_is_not_what_a_capture_is_known_by(claim: str, tmp_path: Path) -> None:
+def test_a_wrong_digest_does_not_identify_a_capture(claim: str, tmp_path: Path) -> None:
     for block, payload in ((http(ONE), ONE), (CODED, CHUNKED)):
         (capture,) = read(tmp_path / "crawl", record(block, WARC_Payload_Digest=claim))
         assert isinstance(capture, Capture)
@@ -117,7 +117,7 @@ def test_two_bodies_that_claim_one_digest_are_both_kept(order: str, tmp_path: Pa
     assert sum(int(str(each["wrong_digests"])) for each in reports) == 2
 
 
-def test_wrong_digests_are_told_of(tmp_path: Path) -> None:
+def test_wrong_digests_are_reported(tmp_path: Path) -> None:
     (tmp_path / "crawl.warc").write_bytes(FIRST + SECOND)
     location = str(tmp_path / "store")
     run("init", "--store", location)

@@ -63,7 +63,7 @@ def test_every_charset_has_a_codec() -> None:
         (b"x" * 1_100 + b"<meta charset=koi8-r>", "", "UTF-8", None),
     ],
 )
-def test_the_first_that_says_it_counts(
+def test_the_first_declared_charset_counts(
     body: bytes, header: str, name: str, text: str | None
 ) -> None:
     decoded = decode_page(body, header)

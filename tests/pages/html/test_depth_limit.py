@@ -1,4 +1,4 @@
-"""Pages that nest too deep: the quick look at a page and the exact one agree."""
+"""Pages that nest too deep: the quick check of a page and the exact one agree."""
 
 from __future__ import annotations
 

@@ -124,7 +124,7 @@ def test_any_bytes_say_something_or_nothing(body: bytes) -> None:
 
 
 @pytest.mark.parametrize("start", [b"%PDF-1.7", b"\x89PNG\r\n", b"\xff\xd8\xff\xe0", b"\x00\x01"])
-def test_binary_that_is_called_html_is_not_looked_into(start: bytes) -> None:
+def test_binary_that_is_called_html_is_not_parsed(start: bytes) -> None:
     parsed = parse_html(start + b"<title>no</title>", URL)
     assert (parsed.title, parsed.notes) == ("", ("binary",))
 
@@ -200,7 +200,7 @@ def test_links_of_too_many_bytes_are_cut_and_noted(letter: str) -> None:
     assert MAX_LINK_BYTES - one <= size <= MAX_LINK_BYTES
 
 
-def test_what_robots_are_told_is_cut() -> None:
+def test_long_robots_are_cut() -> None:
     told = "<meta name=robots content='" + "\N{EURO SIGN}" * 400 + "'>"
     parsed = parse_html((told * 50).encode("cp1252"), URL, "windows-1252")
     assert len(parsed.robots) == MAX_ROBOTS

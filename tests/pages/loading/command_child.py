@@ -16,7 +16,10 @@ import webtable.store.rocks.engine  # noqa: F401 - before the fork
 from webtable.cli.main import cli
 
 STEPS = frozenset(
-    ("mkdir", "open", "pwrite", "ftruncate", "replace", "create_column_family", "write", "close")
+    (
+        *("mkdir", "open", "pwrite", "ftruncate", "replace", "write", "close"),
+        *("create_column_family", "drop_column_family"),
+    )
 )
 
 

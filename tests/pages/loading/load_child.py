@@ -3,7 +3,7 @@
 It has everything imported, and forks at every line that it reads: location, number of workers and
 files, with tabs between them. Where the store has a link index, that is kept.
 It prints the process id, and a line after each batch that was stored; at the end how the loader
-ended. To start Python anew for each of them would take longer than to load.
+ended. To start Python again for each of them would take longer than to load.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MOST_MARKED = 90
 
 
 def say(line: str) -> None:
-    # In one piece: who is killed between a line and its end would glue it to the next.
+    # In one piece: a kill between a line and its end would join it to the next line.
     os.write(sys.stdout.fileno(), f"{line}\n".encode())
 
 

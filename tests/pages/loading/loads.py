@@ -12,7 +12,7 @@ from webtable import Scan, Store
 
 __all__ = ["contents", "page", "stored_cells", "worker_ids", "write_jsonl", "write_warc"]
 
-_OF_THE_WRITER = (b"metadata:rev", b"metadata:pending")
+_OF_THE_WRITER = (b"metadata:rev", b"metadata:pending", b"metadata:changed")
 
 
 def page(number: int, version: int = 0) -> str:
@@ -69,8 +69,10 @@ def stored_cells(store: Store, of: bytes = b"") -> dict[str, list[tuple[bytes, b
         if name == "webtable_settings":
             continue
         is_index = name.endswith("_idx")
+        # The keys of this index begin with revisions.
+        skip = 17 if name == "webtable_change_idx" else 0
         found[name] = sorted(
-            (row.key, column, 0 if is_index else timestamp, value)
+            (row.key[skip:], column, 0 if is_index else timestamp, value)
             for row in store.table(name).scan(Scan(versions=9))
             for column, timestamp, value, _ in row.raw_cells
             if of in row.key and column not in _OF_THE_WRITER

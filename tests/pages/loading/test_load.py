@@ -1,4 +1,4 @@
-"""`webtable load`: files in, pages stored, everything that was not stored told."""
+"""`webtable load`: files are read, pages stored, skipped records reported."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def test_nothing_to_read_is_a_failure(store: str, tmp_path: Path) -> None:
     assert "missing.warc" in missing.stderr
 
 
-def test_bodies_that_are_too_old_are_told(tmp_path: Path) -> None:
+def test_bodies_that_are_too_old_are_reported(tmp_path: Path) -> None:
     location = str(tmp_path / "store")
     CliRunner().invoke(cli, ["init", "--store", location, "--profile", "live"])
     old = {"url": "https://example.com/", "html": "old", "fetched": "2020-01-01T00:00:00Z"}

@@ -199,7 +199,7 @@ def test_several_loaders_at_once_on_hbase(cluster: Store, tmp_path: Path) -> Non
     with webtable.open(str(tmp_path / "undisturbed")) as undisturbed:
         assert told(cluster) == told(undisturbed)
     report = verify_pages(PageTable.open(cluster, parse_stored))
-    # An attempt that lost against another loader may leave entries, which no answer shows.
+    # An attempt that lost against another loader may leave entries, which no result shows.
     assert report.is_clean, report
 
 

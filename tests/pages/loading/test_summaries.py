@@ -17,9 +17,8 @@ from webtable.links.updating.hook import LinkHook
 from webtable.pages.loading import batches, loader
 from webtable.pages.loading.batches import Task, read_batches, read_file, read_unparsed
 from webtable.pages.loading.loader import Loader, LoadReport
-from webtable.pages.page import NewCapture
+from webtable.pages.page import CaptureSummary, NewCapture
 from webtable.pages.storing.capture_parser import parse_stored
-from webtable.pages.storing.newest_cell import CaptureSummary
 from webtable.pages.table import PageTable
 
 PAGES, BATCH = 110, 20

@@ -8,7 +8,6 @@ import random
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -19,6 +18,7 @@ import webtable
 from tests.pages.formats.crawls import http, members, record
 from tests.pages.formats.test_second_reader import arc
 from tests.pages.loading.loads import contents, worker_ids, write_jsonl
+from tests.waiting import wait_for
 from webtable.pages.captures import Position, Skipped
 from webtable.pages.loading import batches, workers
 from webtable.pages.loading.loader import Loader, LoadReport
@@ -28,7 +28,7 @@ from webtable.pages.table import PageTable
 SOAK = bool(os.environ.get("WEBTABLE_SOAK"))
 KILLS = 300 if SOAK else 8
 PAGES = 60
-# In the worker processes only: a page with one of these words ends the process that looks at it.
+# In the worker processes only: a page with one of these words ends the process that parses it.
 DEADLY = """
 import os
 from webtable.pages.formats import http
@@ -64,7 +64,7 @@ def deadly_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def pages_of(name: str, words: str) -> list[tuple[str, bytes]]:
-    """Pages of which the 23rd has these words, as their URLs and answers."""
+    """Pages of which the 23rd has these words, as their URLs and responses."""
     return [
         (
             f"https://{name}.example.com/{number}",
@@ -75,7 +75,7 @@ def pages_of(name: str, words: str) -> list[tuple[str, bytes]]:
 
 
 def write_deadly(folder: Path) -> list[Path]:
-    """Files of several kinds, each with a page that ends the processes that look at it."""
+    """Files of several kinds, each with a page that ends the processes that parse it."""
     parsed, read = "<p>ends the parser", "<p>ends the reader"
     line = '{"url": "%s", "fetched": 1767225600, "html": "%s"}\n'
     lines = [
@@ -235,11 +235,11 @@ def test_a_process_that_waits_for_a_pipe_ends_with_its_loader(tmp_path: Path) ->
         PageTable.create(opened, parse_stored)
     command = [sys.executable, "-m", "webtable", "load", "--store", location, "-"]
     with subprocess.Popen(command, stdin=subprocess.PIPE) as loader:
-        _wait_until(lambda: bool(worker_ids(loader.pid)))
+        wait_for(lambda: bool(worker_ids(loader.pid)), 60)
         (worker,) = worker_ids(loader.pid)
         loader.kill()
         loader.wait()
-        _wait_until(lambda: not _is_running(worker))
+        wait_for(lambda: not _is_running(worker), 60)
 
 
 def _is_running(process: int) -> bool:
@@ -248,10 +248,3 @@ def _is_running(process: int) -> bool:
         return bool(Path(f"/proc/{process}/cmdline").read_bytes())
     except OSError:
         return False
-
-
-def _wait_until(is_so: Callable[[], bool]) -> None:
-    until = time.monotonic() + 60
-    while not is_so():
-        assert time.monotonic() < until
-        time.sleep(0.01)

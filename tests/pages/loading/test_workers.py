@@ -54,7 +54,7 @@ def test_a_page_that_cannot_be_parsed_is_skipped_and_the_rest_is_read() -> None:
     assert (batch.is_last, batch.after, batch.error) == (True, Position(3), None)
 
 
-def test_a_worker_that_wants_too_much_memory_is_refused() -> None:
+def test_a_worker_that_wants_too_much_memory_is_rejected() -> None:
     done = subprocess.run(
         [sys.executable, "-c", REFUSED], capture_output=True, text=True, check=False, timeout=60
     )

@@ -67,6 +67,8 @@ BY_HAND = {
     " 9000000000000",
     "what it holds": "put 'webtable', 'com.example_about', 'metadata:held', 'x'",
     "a revision": "put 'webtable', 'com.example_about', 'metadata:rev', 'x'",
+    "a change": "put 'webtable', 'com.example_about', 'metadata:changed', 'x'",
+    "no change": "deleteall 'webtable', 'com.example_about', 'metadata:changed'",
     "a removal": "put 'webtable', 'com.example_about', 'metadata:pending', 'x'",
     "a body": "put 'webtable', 'com.example_about', 'content:html', 'x'",
     "a digest": "put 'webtable', 'com.example_about', 'content:digest', 'sha1:X'",
@@ -148,12 +150,14 @@ def test_what_a_load_stored_meanwhile_is_not_taken_for_foreign(location: str) ->
         assert found == {row: [ForeignCell(b"content:html", 1_789_000_000_000)]}
 
 
-@pytest.mark.parametrize("command", [["verify", "--repair"], ["links", "rebuild"]])
+@pytest.mark.parametrize(
+    "command", [["verify", "--repair"], ["links", "rebuild"], ["compact", "webtable"]]
+)
 def test_a_repair_that_was_killed_is_finished_by_the_next(
     location: str, tmp_path: Path, command: list[str]
 ) -> None:
     cells = ("a status", "a body", "links", "no title", "an entry")
-    script = "\n".join(BY_HAND[each] for each in cells) if "--repair" in command else ""
+    script = "" if "rebuild" in command else "\n".join(BY_HAND[each] for each in cells)
     CliRunner().invoke(cli, ["shell", "--store", location], input=script + "\n")
     commands = KilledCommands()
     try:

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 import webtable
 from tests.pages.conftest import parse
-from webtable.index.cells import Revision
+from webtable.index.cell_encoding import Revision
 from webtable.index.table import RowState
 from webtable.pages import schema
 from webtable.pages.page import NewCapture
-from webtable.pages.storing.history import CaptureNote
+from webtable.pages.storing.page_versions import CaptureNote
 from webtable.pages.storing.row_history import RowHistory
 from webtable.pages.storing.row_write import RowWrite, _Attempt
 from webtable.store.mutation import Put
@@ -28,7 +28,8 @@ ROW = b"com.example_home"
 def capture(time: int, digest: str, status: int, header: int | None) -> NewCapture:
     body = BODIES[digest]
     note = CaptureNote(time, digest, status, len(body), "text/html", "", header, False)
-    return NewCapture(URL, note, body, parse(URL, body, ""))
+    head, origin = f"HTTP/1.1 {status} Some".encode(), f"crawl-{time}.warc.gz\t{time}"
+    return NewCapture(URL, note, body, parse(URL, body, ""), head=head, origin=origin)
 
 
 CAPTURES = st.builds(

@@ -20,14 +20,14 @@ from webtable.errors import BatchError, CorruptData, InvalidRequest
 from webtable.index.maintenance import verify
 from webtable.links.checking.verify import verify_links
 from webtable.links.index import LinkIndex
-from webtable.links.updating import journal
+from webtable.links.updating import page_row_update
 from webtable.links.updating.hook import LinkHook
 from webtable.pages.captures import Skipped
 from webtable.pages.loading.loader import Loader, LoadReport
 from webtable.pages.page import NewCapture, PageInfo
 from webtable.pages.storing import rejected_captures
 from webtable.pages.storing.capture_parser import parse_stored
-from webtable.pages.storing.history import CaptureNote
+from webtable.pages.storing.page_versions import CaptureNote
 from webtable.pages.table import PageTable
 from webtable.store.store import Store
 
@@ -139,11 +139,11 @@ def test_links_that_change_whole_fit_into_a_journal(
     url = "https://journal.example/"
     size = 4_000_000 if SOAK else 40_000
     if not SOAK:
-        monkeypatch.setattr(journal, "MAX_JOURNAL_BYTES", 90_000)
+        monkeypatch.setattr(page_row_update, "MAX_JOURNAL_BYTES", 90_000)
     home.pages.store_captures([capture(url, 5, *long_targets(5, size))])
     # Four versions at once: the newest replaces the first one, and three are between them.
     several = [capture(url, second, *long_targets(second, size)) for second in (6, 7, 8, 9)]
-    assert 4 * size > journal.MAX_JOURNAL_BYTES
+    assert 4 * size > page_row_update.MAX_JOURNAL_BYTES
     home.pages.store_captures([*several, capture("https://other.journal.example/", 5, url)])
     assert len(home.pages.captures(url)) == 5
     learnt = {
@@ -154,7 +154,7 @@ def test_links_that_change_whole_fit_into_a_journal(
     assert len(learnt) == 5 * (size // 8_000)
 
 
-def test_a_row_that_a_store_refuses_does_not_stop_the_others(home: Home, tmp_path: Path) -> None:
+def test_a_row_that_a_store_rejects_does_not_stop_the_others(home: Home, tmp_path: Path) -> None:
     pages = small("no.example", 6)
     conflict, damaged = "https://no.example/2", "https://no.example/4"
     table, key = home.pages.rows.table, home.pages.keys.row_key
@@ -180,7 +180,7 @@ def test_a_row_that_a_store_refuses_does_not_stop_the_others(home: Home, tmp_pat
         home.store.table("webtable").delete(key(url))
 
 
-def test_entries_that_a_store_refuses_are_those_of_one_page(home: Home) -> None:
+def test_entries_that_a_store_rejects_are_those_of_one_page(home: Home) -> None:
     captures = [capture(f"https://entry.example/{n}", 1) for n in range(3)]
     note = captures[1].note._replace(digest="sha1:" + "x" * 40_000)
     captures[1] = captures[1]._replace(note=note)
@@ -192,7 +192,7 @@ def test_entries_that_a_store_refuses_are_those_of_one_page(home: Home) -> None:
 
 
 @pytest.mark.parametrize("home", [pytest.param("hbase", marks=pytest.mark.hbase)], indirect=True)
-def test_a_cell_that_hbase_refuses_is_named_and_the_others_are_stored(home: Home) -> None:
+def test_a_cell_that_hbase_rejects_is_named_and_the_others_are_stored(home: Home) -> None:
     captures = [
         capture(f"https://cell.example/{n}", 1, f"https://to.example/{n}") for n in range(5)
     ]
@@ -215,7 +215,7 @@ def test_what_is_much_is_written_in_parts(home: Home, monkeypatch: pytest.Monkey
     assert list(rejected_captures.cut([])) == [[]]
 
 
-def test_a_load_with_refused_pages_ends_with_1(tmp_path: Path) -> None:
+def test_a_load_with_rejected_pages_ends_with_1(tmp_path: Path) -> None:
     location = str(tmp_path / "store")
     with webtable.open(location) as store:
         pages = PageTable.create(store, parse_stored)

@@ -1,4 +1,4 @@
-"""Checkpoints: whole or not there, whoever takes them, and errors that name the right place."""
+"""Checkpoints: whole or absent, in any process, and errors that name the right path."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def test_beside_a_writer_that_changes_files_and_tables(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("seed", range(60 if SOAK else 3))
-def test_killed_while_it_is_taken(tmp_path: Path, seed: int) -> None:
+def test_killed_during_the_checkpoint(tmp_path: Path, seed: int) -> None:
     chance, path, copies = random.Random(seed), tmp_path / "store", tmp_path / "copies"
     with Child("puppet", path) as child:
         child.wait_for(opened=child.pid)

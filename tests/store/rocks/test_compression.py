@@ -1,4 +1,4 @@
-"""COMPRESSION of a family: what is asked for is what the files get, also after opening again."""
+"""COMPRESSION of a family: the files use the one of the schema, also after opening again."""
 
 from __future__ import annotations
 

@@ -216,7 +216,7 @@ def test_a_scan_that_begins_with_a_wide_row_does_not_read_it(counted: tuple[Tabl
     families[b"f"].rocks.counts = Counts()
     for filter in (FirstKeyOnlyFilter(), ColumnPrefixFilter(b"04990")):
         assert [len(row) for row in table.scan(start=b"w", filter=filter)] == [1]
-    # Two looks at whether it is wide, and a few seeks.
+    # Two checks whether it is wide, and a few seeks.
     assert families[b"f"].rocks.counts.cells < WIDTH / 2
 
 

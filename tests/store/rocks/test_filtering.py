@@ -1,4 +1,4 @@
-"""Filters in the embedded engine: chance, closing, and what it refuses."""
+"""Filters in the embedded engine: chance, closing, and what it rejects."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_a_number_must_have_eight_bytes(table: Table) -> None:
         "(a)\\2",
     ],
 )
-def test_what_java_and_python_read_differently_is_refused(table: Table, pattern: str) -> None:
+def test_what_java_and_python_read_differently_is_rejected(table: Table, pattern: str) -> None:
     """At once, before a row is read."""
     match = ValueFilter("=", RegexStringComparator(pattern))
     with pytest.raises(InvalidRequest, match="regular expression") as caught:

@@ -44,7 +44,7 @@ def fill(disk: Path, leave: int) -> Path:
 
 
 def put_until_refused(store: Store, first: int) -> tuple[int, WebTableError]:
-    """Puts rows until the store refuses one; returns the number of the next row, and the error."""
+    """Puts rows until the store rejects one; returns the number of the next row, and the error."""
     table = store.table("pages")
     for number in range(first, first + 100_000):
         try:
@@ -55,7 +55,7 @@ def put_until_refused(store: Store, first: int) -> tuple[int, WebTableError]:
 
 
 def check_rows(store: Store, count: int) -> None:
-    """All acknowledged rows are there and whole; the one that was refused may not be in part."""
+    """All acknowledged rows are there and whole; the one that was rejected may not be in part."""
     rows = list(store.table("pages").scan())
     assert [row.key for row in rows[:count]] == [b"row%06d" % number for number in range(count)]
     assert len(rows) == count
@@ -77,7 +77,7 @@ def test_writing_to_a_full_disk(disk: Path) -> None:
     ballast = fill(disk, 3_000_000)
     count, error = put_until_refused(store, 0)
     check_full(error, path)
-    # The store still answers, with all that was acknowledged and nothing of what was not.
+    # The store can still be read: all that was acknowledged, and nothing of what was not.
     check_rows(store, count)
     with refused(DiskFull, str(path), exit_code=1):
         store.table("pages").flush()

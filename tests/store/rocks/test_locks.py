@@ -1,4 +1,4 @@
-"""One process writes: a second writer is told who holds the store, and a dead one holds nothing."""
+"""One process writes: an error of a second names the first; a dead one has no lock."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def path(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_second_writer_is_told_who_holds_the_store(path: Path) -> None:
+def test_a_second_writer_gets_an_error_that_names_the_first(path: Path) -> None:
     with Child("puppet", path) as holder:
         holder.wait_for(opened=holder.pid)
         with refused(StoreLocked, str(path), str(holder.pid), exit_code=4):
@@ -31,7 +31,7 @@ def test_a_second_writer_is_told_who_holds_the_store(path: Path) -> None:
         assert len(list(store.table("pages").scan())) == 11
 
 
-def test_a_second_writer_is_refused_while_the_first_is_busy(path: Path) -> None:
+def test_a_second_writer_is_rejected_while_the_first_is_busy(path: Path) -> None:
     with Child("puppet", path) as holder:
         holder.wait_for(opened=holder.pid)
         holder.tell("put_for_ever", "pages")
@@ -60,7 +60,7 @@ def test_the_lock_of_a_killed_writer_is_free(path: Path) -> None:
         assert len(list(store.table("pages").scan())) == 11
 
 
-def test_a_refused_opening_leaves_the_lock_free(path: Path) -> None:
+def test_a_rejected_opening_leaves_the_lock_free(path: Path) -> None:
     marker = path / "WEBTABLE"
     written = marker.read_text()
     marker.write_text("damaged")

@@ -1,4 +1,4 @@
-"""Writes that are missing in front of a log, or between two: the store is refused, not read."""
+"""Writes that are missing in front of a log, or between two: the store is rejected, not read."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_writes_without_a_log_are_missing_rightly(tmp_path: Path, is_flushed: bo
         shutil.copytree(path, copy)
         with webtable.open(str(copy), read_only=read_only) as store:
             assert len(list(store.table("pages").scan())) == expected
-    # Once everything is in files again, the numbers are looked at again.
+    # Once everything is in files again, the numbers are checked again.
     assert ((path / "ACKNOWLEDGED").read_bytes()[39:40] == b"u") == (not is_flushed)
 
 

@@ -31,13 +31,13 @@ from webtable.filters import (
     ValueFilter,
     WhileMatchFilter,
 )
-from webtable.store.rocks import reader
+from webtable.store.rocks import range_reader
+from webtable.store.rocks.cell_keys import escape, unescape
 from webtable.store.rocks.engine import RocksEngine
 from webtable.store.rocks.filtering.filtered_reader import Span
-from webtable.store.rocks.filtering.row_decisions import row_decision
 from webtable.store.rocks.filtering.rule_factory import make_rule
+from webtable.store.rocks.filtering.whole_row_decisions import row_decision
 from webtable.store.rocks.filtering.whole_row_scan import WholeRows
-from webtable.store.rocks.keys import escape, unescape
 
 COLUMNS = (b"a:x", b"a:y", b"b:", b"b:x", b"c:x")
 VALUES = (b"", b"1", b"2")
@@ -125,8 +125,8 @@ def cell_by_cell(store: Store, scan: Scan, filter: Filter) -> list[Row]:
     start, stop = scan.bounds()
     bounds = ReadOptions()
     bounds.set_iterate_upper_bound(escape(stop))
-    reads = reader.select(engine._admin.table("t"), scan.columns)
-    view = reader.View(scan.versions, scan.time_range)
+    reads = range_reader.select(engine._admin.table("t"), scan.columns)
+    view = range_reader.View(scan.versions, scan.time_range)
     span = Span(escape(start), bounds, scan.reverse, together=scan.reverse)
     rule = make_rule(filter, reverse=scan.reverse)
     found = engine._rows.filtered(reads, view, span, rule)
@@ -164,8 +164,8 @@ IN_OLD = SingleColumnValueFilter(b"b:x", "=", b"1", latest_version_only=False)
 def decision(store: Store, filter: Filter, *, raw: bool = False) -> object:
     engine = store._engine
     assert isinstance(engine, RocksEngine)
-    reads = reader.select(engine._admin.table("t"), ())
-    return row_decision(filter, reads, reader.View(raw=raw))
+    reads = range_reader.select(engine._admin.table("t"), ())
+    return row_decision(filter, reads, range_reader.View(raw=raw))
 
 
 def test_which_filters_decide_about_whole_rows(store: Store) -> None:
@@ -194,7 +194,7 @@ def test_which_filters_decide_about_whole_rows(store: Store) -> None:
         assert decision(store, each) is None, each
 
 
-def test_a_bad_expression_is_refused_at_once(store: Store) -> None:
+def test_a_bad_expression_is_rejected_at_once(store: Store) -> None:
     with pytest.raises(InvalidRequest):
         store.table("t").scan(
             filter=SingleColumnValueFilter(b"a:x", "=", RegexStringComparator("("))
@@ -232,14 +232,14 @@ def walked(store: Store, filter: Filter) -> tuple[list[bytes], list[int]]:
     """Returns the rows that a scan gives, and how many cells of each family it walked through."""
     engine = store._engine
     assert isinstance(engine, RocksEngine)
-    reads = reader.select(engine._admin.table("wide"), ())
-    decided = row_decision(filter, reads, reader.NEWEST)
+    reads = range_reader.select(engine._admin.table("wide"), ())
+    decided = row_decision(filter, reads, range_reader.NEWEST)
     assert decided is not None
     span = Span(b"", ReadOptions())
     counted = [Counted(read.family.rocks.items()) for read in reads]
     opened = [(read.family.rocks.iter(), items) for read, items in zip(reads, counted, strict=True)]
     whole = WholeRows(decided, make_rule(filter), lambda: False)
-    pieces = whole.pieces(reads, reader.NEWEST, span, opened)
+    pieces = whole.pieces(reads, range_reader.NEWEST, span, opened)
     return [row.key for piece in pieces for row in piece], [each.taken for each in counted]
 
 

@@ -5,18 +5,17 @@ from __future__ import annotations
 import click
 
 from webtable import Region
-from webtable.cli.options import (
+from webtable.cli.open_store import open_for_reading, open_for_writing
+from webtable.cli.output import Column, print_items, show_bytes, talk
+from webtable.cli.shared_options import (
     ROW_KEY,
     Format,
     format_option,
     group_store_option,
-    limit_option,
-    open_for_reading,
-    open_for_writing,
+    page_options,
     store_option,
     wait_option,
 )
-from webtable.cli.output import Column, print_items, show_bytes, talk
 from webtable.errors import NotFound
 
 __all__ = ["region", "regions"]
@@ -47,10 +46,7 @@ ALL_COLUMNS = (
 @click.command(short_help="List regions with their servers, sizes and requests.")
 @click.argument("table", required=False)
 @click.option("--server", metavar="SERVER", help="Only those on this server.")
-@store_option
-@format_option
-@limit_option
-@click.option("--start", metavar="REGION", default="", help="Begin with this region.")
+@page_options("REGION", "Begin with this region.")
 def regions(
     table: str | None,
     *,

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import click
 
-from webtable.cli.options import (
+from webtable.cli.open_store import open_for_reading, open_for_writing
+from webtable.cli.output import Column, print_items, print_named, talk
+from webtable.cli.shared_options import (
     Format,
     format_option,
     group_store_option,
-    limit_option,
-    open_for_reading,
-    open_for_writing,
+    page_options,
     store_option,
 )
-from webtable.cli.output import Column, page_of, print_items, talk
 
 __all__ = ["balancer", "cluster", "servers"]
 
@@ -45,10 +44,7 @@ BALANCED_COLUMNS = (
 
 
 @click.command(short_help="List the live servers with their load.")
-@store_option
-@format_option
-@limit_option
-@click.option("--start", metavar="SERVER", default="", help="Begin with this server.")
+@page_options("SERVER", "Begin with this server.")
 def servers(location: str, form: Format, limit: int | None, start: str) -> None:
     """List the servers that are alive, with their load as they last reported it.
 
@@ -57,9 +53,8 @@ def servers(location: str, form: Format, limit: int | None, start: str) -> None:
     """
     with open_for_reading(location) as store:
         report = store.admin.report()
-    found, next_name = page_of(report.servers, lambda server: server.name, start, limit)
     columns = FEW_COLUMNS if form == "table" else ALL_COLUMNS
-    print_items([server._asdict() for server in found], columns, form, next_key=next_name)
+    print_named(report.servers, columns, form, start=start, limit=limit)
     if form == "table":
         version = f", version {report.version}" if report.version else ""
         talk(f"master {report.master}{version}; balancer {'on' if report.is_balancing else 'off'}")

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import click
 
-from webtable.cli.options import (
+from webtable.cli.open_store import open_for_reading, open_for_writing
+from webtable.cli.output import Column, print_named, talk
+from webtable.cli.shared_options import (
     Format,
-    format_option,
     group_store_option,
-    limit_option,
-    open_for_reading,
-    open_for_writing,
+    page_options,
     store_option,
     yes_option,
 )
-from webtable.cli.output import Column, page_of, print_items, talk
 
 __all__ = ["snapshot"]
 
@@ -48,15 +46,11 @@ def take(name: str, table: str, location: str) -> None:
 
 
 @snapshot.command("list", short_help="List the snapshots of the store's tables.")
-@store_option
-@format_option
-@limit_option
-@click.option("--start", metavar="NAME", default="", help="Begin with this one.")
+@page_options("NAME", "Begin with this one.")
 def list_(location: str, form: Format, limit: int | None, start: str) -> None:
     """List the snapshots of the store's tables by name."""
     with open_for_reading(location) as store:
-        found, next_name = page_of(store.admin.snapshots(), lambda each: each.name, start, limit)
-    print_items([each._asdict() for each in found], COLUMNS, form, next_key=next_name)
+        print_named(store.admin.snapshots(), COLUMNS, form, start=start, limit=limit)
 
 
 @snapshot.command(short_help="Make a table what it was.")

@@ -14,15 +14,16 @@ from typing import Any, TypeVar, get_args
 import click
 import msgspec
 
-from webtable.cli.options import (
+from webtable.cli.output import Column, json_text, print_items, talk
+from webtable.cli.shared_options import (
     Format,
     SuggestingChoice,
     complete_files,
+    count_option,
     format_option,
     group_store_option,
     idle_store_option,
 )
-from webtable.cli.output import Column, json_text, print_items, talk
 from webtable.errors import ServerUnavailable, door
 from webtable.local.hbase import LocalHBase
 from webtable.local.hbase_state import ClusterSettings, ClusterStatus, ProfileName, Storage
@@ -72,12 +73,7 @@ def hbase() -> None:
 
 @hbase.command(short_help="Start the cluster and print its location.")
 @_cluster_options
-@click.option(
-    "--region-servers",
-    metavar="N",
-    type=click.IntRange(min=1),
-    help="The number of region servers.  [default: 1]",
-)
+@count_option("--region-servers", "The number of region servers.  [default: 1]")
 @click.option(
     "--profile",
     type=SuggestingChoice(get_args(ProfileName)),

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from webtable.cli.options import idle_store_option
 from webtable.cli.output import talk
+from webtable.cli.shared_options import count_option, idle_store_option
 from webtable.errors import InvalidRequest
 from webtable.output_file import new_file
 from webtable.pages.sample.crawl import write_sample
@@ -20,14 +20,7 @@ _FIRST_YEAR = 1992
 
 @click.command(short_help="Write a small, made-up crawl.")
 @click.argument("out", type=click.Path(path_type=Path))
-@click.option(
-    "--pages",
-    type=click.IntRange(1),
-    default=500,
-    show_default=True,
-    metavar="N",
-    help="The number of pages.",
-)
+@count_option("--pages", "The number of pages.", default=500)
 @click.option(
     "--seed", type=int, default=0, show_default=True, help="Another seed gives another crawl."
 )

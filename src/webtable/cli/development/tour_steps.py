@@ -103,7 +103,7 @@ def get_family(table: Table) -> StepResult:
 
 @step("The third way: a row and a column")
 def get_column(table: Table) -> StepResult:
-    """A missing row or column is an answer, not an error."""
+    """For a missing row or column the result is empty; it is not an error."""
     return table.get(b"com.example/", [b"content:title"])
 
 
@@ -148,9 +148,9 @@ def reverse(table: Table) -> StepResult:
 
 @step("One row, several changes, one atomic step")
 def mutate(table: Table) -> StepResult:
-    """All of them become visible together, over all families, or none does.
+    """All mutations of a row become visible together, in all families, or none does.
 
-    An increment answers with the new value, a number of eight bytes.
+    An increment returns the new value, a number of eight bytes.
     """
     page = b"org.test/"
     values = {b"content:status": b"200"}
@@ -159,9 +159,9 @@ def mutate(table: Table) -> StepResult:
     return table.mutate(page, [put, count])
 
 
-@step("Check and mutate: change it only if nobody else did")
+@step("Check and mutate: change the row only if no other writer did")
 def check(table: Table) -> StepResult:
-    """The condition and the change are one step, so of two writers one wins and one is told."""
+    """Condition and change are one atomic step: of two writers only one succeeds."""
     page = b"com.example/"
     moved = Put(page, {b"content:status": b"301"}, timestamp=day("2026-03-03"))
     still_there = Check.equal(b"content:status", b"200")

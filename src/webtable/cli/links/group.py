@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from webtable.cli.lazy_group import Entry, LazyGroup
-from webtable.cli.options import group_store_option
+from webtable.cli.shared_options import group_store_option
 
 __all__ = ["links"]
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import click
 
-from webtable.cli.options import Format, format_option, store_option
 from webtable.cli.output import print_item
+from webtable.cli.shared_options import Format, format_option, store_option
 from webtable.webtable import WebTable
 
 __all__ = ["drain", "rebuild"]
@@ -27,8 +27,8 @@ __all__ = ["drain", "rebuild"]
 def rebuild(location: str, form: Format, temp_dir: str | None) -> None:
     """Empty the link index and write it again from the stored pages, in bounded memory.
 
-    Creates the index if there is none. No load may run meanwhile, and queries of links fail until
-    the rebuild is complete. A rebuild that was stopped starts from the beginning.
+    Creates the index if it does not exist. No load may run at the same time, and queries of links
+    fail until the rebuild is complete. A rebuild that was stopped starts from the beginning.
     """
     with WebTable.open(location, create=False) as web:
         report = web.rebuild_links(temp_dir=temp_dir, on_progress=_shown())

@@ -7,23 +7,37 @@ from typing import TYPE_CHECKING, Unpack
 
 import click
 
-from webtable.cli.links.results import kind_options, open_links, print_past
-from webtable.cli.list_output import (
+from webtable.cli.links.link_options import (
+    LinkQuery,
+    kind_options,
+    link_list,
+    open_links,
+    print_links,
+)
+from webtable.cli.list_options import (
     Listing,
     Moment,
     domain_option,
     list_options,
     options_of,
-    print_results,
 )
-from webtable.cli.options import Format, format_option, store_option
+from webtable.cli.list_printing import print_results
 from webtable.cli.output import Column, more_follows, talk
 from webtable.cli.safe_text import show_text
-from webtable.links.asking.queries import ANCHOR_SOURCES
-from webtable.links.asking.wide_rows import Kind
+from webtable.cli.shared_options import (
+    Format,
+    count_option,
+    format_option,
+    store_option,
+)
+from webtable.links.asking.link_queries import ANCHOR_SOURCES
+from webtable.links.asking.wide_row_reader import Kind
+from webtable.pages.asking.results import Results
 
 if TYPE_CHECKING:
     from webtable.links.asking.dump import DumpCell
+    from webtable.links.asking.link_queries import LinkFrom, LinkTo, Ranked
+    from webtable.links.asking.links_api import Links
 
 __all__ = ["anchors", "changes", "domains", "dump_", "in_", "out", "top"]
 
@@ -65,72 +79,36 @@ as_of_option = click.option(
 
 
 @click.command(short_help="List the pages with the most inlinks.")
-@store_option
-@format_option
-@list_options
-@kind_options
-@domain_option("Only pages of this domain or host.")
-def top(
-    location: str, form: Format, *, kind: Kind, domain: str, **listing: Unpack[Listing]
-) -> None:
+@link_list("Only pages of this domain or host.", RANK_COLUMNS)
+def top(links: Links, **query: Unpack[LinkQuery]) -> Results[Ranked]:
     """List the pages with the most inlinks, the most linked first."""
-    with open_links(location) as web:
-        found = web.links.top(domain=domain, kind=kind, **options_of(listing))
-        print_results(found, RANK_COLUMNS, form, listing)
+    return links.top(**query)
 
 
 @click.command("in", short_help="List the links to a page.")
 @click.argument("url")
-@store_option
-@format_option
-@list_options
-@kind_options
-@domain_option("Only links from pages of this domain.")
+@link_list("Only links from pages of this domain.", IN_COLUMNS)
 @as_of_option
 def in_(
-    url: str,
-    location: str,
-    form: Format,
-    *,
-    kind: Kind,
-    domain: str,
-    as_of: int | None,
-    **listing: Unpack[Listing],
-) -> None:
+    links: Links, *, url: str, as_of: int | None, **query: Unpack[LinkQuery]
+) -> Results[LinkTo]:
     """List the links to the page at URL, sorted by source, with their anchor texts.
 
     Several links on one source page are several items, but count as one inlink. first_seen and
     last_seen are the times of the first and the last stored capture of the source with this link.
     """
-    with open_links(location) as web:
-        found = web.links.to(url, as_of=as_of, kind=kind, domain=domain, **options_of(listing))
-        show = print_results if as_of is None else print_past
-        show(found, IN_COLUMNS, form, listing)
+    return links.to(url, as_of=as_of, **query)
 
 
 @click.command(short_help="List the links on a page.")
 @click.argument("url")
-@store_option
-@format_option
-@list_options
-@kind_options
-@domain_option("Only links to pages of this domain.")
+@link_list("Only links to pages of this domain.", OUT_COLUMNS)
 @as_of_option
 def out(
-    url: str,
-    location: str,
-    form: Format,
-    *,
-    kind: Kind,
-    domain: str,
-    as_of: int | None,
-    **listing: Unpack[Listing],
-) -> None:
+    links: Links, *, url: str, as_of: int | None, **query: Unpack[LinkQuery]
+) -> Results[LinkFrom]:
     """List the links on the page at URL, in page order, with the status of each target."""
-    with open_links(location) as web:
-        found = web.links.on(url, as_of=as_of, kind=kind, domain=domain, **options_of(listing))
-        show = print_results if as_of is None else print_past
-        show(found, OUT_COLUMNS, form, listing)
+    return links.on(url, as_of=as_of, **query)
 
 
 @click.command(short_help="List the domains and their numbers of pages.")
@@ -149,13 +127,11 @@ def domains(location: str, form: Format, **listing: Unpack[Listing]) -> None:
 @format_option
 @list_options
 @kind_options
-@click.option(
+@count_option(
     "--sources",
-    metavar="N",
-    type=click.IntRange(min=0),
+    "Count the anchor texts of the first N linking pages; 0 counts all.",
+    least=0,
     default=ANCHOR_SOURCES,
-    show_default=True,
-    help="Count the anchor texts of the first N linking pages; 0 counts all.",
 )
 @domain_option("Only links from pages of this domain.")
 def anchors(
@@ -220,7 +196,7 @@ def changes(
         found = web.links.changes(
             name, since, until, kind=kind, domain=domain, **options_of(listing)
         )
-        print_past(found, CHANGE_COLUMNS, form, listing)
+        print_links(found, CHANGE_COLUMNS, form, listing)
 
 
 @click.command("dump", short_help="Print the whole link index as one table.")

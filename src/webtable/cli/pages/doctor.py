@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from webtable.cli.options import Format, format_option, store_option
 from webtable.cli.output import Column, print_items, talk
+from webtable.cli.shared_options import Format, format_option, store_option
 from webtable.webtable import WebTable
 
 __all__ = ["doctor"]

@@ -11,15 +11,16 @@ from pathlib import Path
 import click
 import msgspec
 
-from webtable.cli.options import (
+from webtable.cli.output import print_item, talk
+from webtable.cli.pages.skipped_file import SkippedFile
+from webtable.cli.shared_options import (
     Format,
     complete_files,
+    count_option,
     format_option,
     go_on_with,
     store_option,
 )
-from webtable.cli.output import print_item, talk
-from webtable.cli.pages.skipped_file import SkippedFile
 from webtable.errors import NotFound, StoreNotFound
 from webtable.pages.captures import EXPECTED_REASONS, REASONS, Position
 from webtable.pages.formats.crawl_files import STANDARD_INPUT
@@ -48,13 +49,12 @@ _KEYS = (
 @click.argument("files", nargs=-1, required=True, metavar="FILE...", shell_complete=complete_files)
 @store_option
 @format_option
-@click.option(
+@count_option(
     "--workers",
-    metavar="N",
-    type=click.IntRange(min=0),
+    "The number of processes that read and parse; at least one is started.",
+    least=0,
     default=os.cpu_count() or 1,
     show_default="the number of cores",
-    help="The number of processes that read and parse; at least one is started.",
 )
 @click.option(
     "--skipped-to",
@@ -110,7 +110,7 @@ def _opened(location: str, files: tuple[str, ...]) -> WebTable:
 
 
 class _Progress:
-    """Shows how far a load is, where somebody watches."""
+    """Shows the progress of a load, if standard error is a terminal."""
 
     def __init__(self, update: Callable[[int, str], None] | None) -> None:
         self._update = update

@@ -1,4 +1,4 @@
-"""`webtable init`, `page`, `diff` and `pages`: a store of pages, and what is in it."""
+"""`webtable page`, `diff` and `pages`: what is in a store of pages."""
 
 from __future__ import annotations
 
@@ -7,23 +7,27 @@ from typing import Unpack
 
 import click
 
-from webtable.cli.list_output import (
+from webtable.cli.list_options import (
     Listing,
     Moment,
     list_options,
     options_of,
-    print_pages,
-    suggest_domain,
 )
-from webtable.cli.options import Format, SuggestingChoice, format_option, store_option
+from webtable.cli.list_printing import print_pages, suggest_domain
 from webtable.cli.output import Column, print_item, print_items, talk
 from webtable.cli.safe_text import show_text
+from webtable.cli.shared_options import (
+    Format,
+    count_option,
+    format_option,
+    store_option,
+)
 from webtable.errors import NotFound
-from webtable.pages.storing.cells import encode_time
+from webtable.pages.storing.cell_encoding import encode_time
 from webtable.pages.urls import typed_url
-from webtable.webtable import KeyName, ProfileName, WebTable
+from webtable.webtable import WebTable
 
-__all__ = ["diff", "init", "page", "pages"]
+__all__ = ["diff", "page", "pages"]
 
 CAPTURE_COLUMNS = (
     Column("fetched", "FETCHED", "when"),
@@ -33,32 +37,25 @@ CAPTURE_COLUMNS = (
     Column("digest", "DIGEST", "name"),
     Column("redirect", "REDIRECT", "name"),
     Column("revisit", "REVISIT"),
+    Column("file", "FILE", "name", spare=3),
+    Column("offset", "OFFSET", spare=2),
 )
-
-
-@click.command(short_help="Create a store for pages.")
-@store_option
-@click.option(
-    "--keys",
-    type=SuggestingChoice(["readable", "salted"]),
-    show_default="readable in a directory, salted on HBase",
-    help="How row keys are built from URLs.",
+REVISITED_COLUMNS = (
+    Column("revisited_time", "REVISITED", "when"),
+    Column("revisited_url", "REVISITED URL", "name"),
 )
-@click.option(
-    "--profile",
-    type=SuggestingChoice(["live", "archive"]),
-    show_default="archive",
-    help="archive keeps every version for ever; live keeps 3 bodies of a page for 90 days.",
+ORIGIN_COLUMNS = tuple(
+    Column(name, name)
+    for name in (
+        "inside",
+        "length",
+        "record_id",
+        "ip",
+        "protocol",
+        "truncated",
+        "claimed_digest",
+    )
 )
-def init(location: str, keys: KeyName | None, profile: ProfileName | None) -> None:
-    """Create the tables of a store for pages; `webtable load` fills it, and creates it too.
-
-    An `init` that was interrupted is finished by the next one.
-    """
-    with WebTable.create(location, keys=keys, profile=profile) as web:
-        talk(f"created '{location}' with {web.keys} keys and the profile {web.profile}")
-        if not web.links.is_ready:
-            talk("the link index lacks the pages that were loaded; run `webtable links rebuild`")
 
 
 @click.command(short_help="Show a page: now, at a date, its history, its body.")
@@ -68,11 +65,15 @@ def init(location: str, keys: KeyName | None, profile: ProfileName | None) -> No
 @click.option(
     "--as-of", metavar="DATE", type=Moment(), help="Show the page as it was at this time."
 )
-@click.option(
-    "--versions", metavar="N", type=click.IntRange(min=1), help="List the newest N captures."
-)
+@count_option("--versions", "List the newest N captures.")
 @click.option(
     "--body", is_flag=True, help="Print the stored body, byte for byte, and nothing else."
+)
+@click.option("--headers", is_flag=True, help="Print the status line and the headers as received.")
+@click.option(
+    "--facts",
+    is_flag=True,
+    help="Show what the body contains, and whether search engines may index the page.",
 )
 def page(
     url: str,
@@ -82,6 +83,8 @@ def page(
     as_of: int | None,
     versions: int | None,
     body: bool,
+    headers: bool,
+    facts: bool,
 ) -> None:
     """Show the page at URL; https:// may be left out.
 
@@ -91,6 +94,10 @@ def page(
     with WebTable.open(location, read_only=True) as web:
         if body:
             _print_body(web, url, as_of)
+        elif headers:
+            _print_headers(web, url, as_of, form)
+        elif facts:
+            _print_facts(web, url, as_of, form)
         elif versions is not None:
             _print_captures(web, url, as_of, versions, form)
         else:
@@ -186,7 +193,48 @@ def _print_captures(web: WebTable, url: str, as_of: int | None, most: int, form:
     newest = [each for each in web.history(url) if not until or each.fetched <= until]
     if not newest:
         raise _unknown(web, url, as_of)
-    print_items([each.to_dict() for each in newest[:most]], CAPTURE_COLUMNS, form)
+    items = [each.to_dict() for each in newest[:most]]
+    columns: tuple[Column, ...] = CAPTURE_COLUMNS
+    if form == "csv" or any(item["revisited_time"] for item in items):
+        columns += REVISITED_COLUMNS
+    print_items(items, columns + ORIGIN_COLUMNS if form == "csv" else columns, form)
+
+
+def _print_headers(web: WebTable, url: str, as_of: int | None, form: Format) -> None:
+    found = web.headers(url, as_of=as_of)
+    if found is None:
+        shown = web.page(url, as_of=as_of)
+        if shown is None:
+            raise _unknown(web, url, as_of)
+        raise NotFound(
+            "headers",
+            f"{shown.url} of {shown.fetched}",
+            hint="the record had none, they have expired, or it was loaded before they were stored",
+        )
+    if form == "json":
+        print_item(found.to_dict(), form)
+    elif form == "table":
+        lines = (f"{each.name}: {each.value}" for each in found.headers)
+        for line in (found.status_line, *lines):
+            click.echo(show_text(line, keep="\t"))
+    else:
+        columns = (Column("name", "NAME"), Column("value", "VALUE"))
+        print_items([each.to_dict() for each in found.headers], columns, form)
+
+
+def _print_facts(web: WebTable, url: str, as_of: int | None, form: Format) -> None:
+    index = web.indexability(url, as_of=as_of)
+    if index is None:
+        raise _unknown(web, url, as_of)
+    found = web.facts(url, as_of=as_of)
+    if found is None:
+        raise NotFound(
+            "facts",
+            typed_url(url),
+            hint="its body is not stored, or is no HTML, robots.txt or sitemap; --versions lists"
+            " the captures",
+        )
+    print_item({**found.to_dict(), "indexability": index.to_dict()}, form)
 
 
 def _print_body(web: WebTable, url: str, as_of: int | None) -> None:

@@ -7,19 +7,28 @@ from typing import Any, Unpack
 
 import click
 
-from webtable.cli.list_output import (
+from webtable.cli.list_options import (
     Listing,
     Moment,
     domain_option,
     list_options,
+    listing_of,
     options_of,
+)
+from webtable.cli.list_printing import (
     print_groups,
     print_pages,
     print_results,
     suggest_domain,
 )
-from webtable.cli.options import Format, format_option, group_store_option, store_option
 from webtable.cli.output import Column
+from webtable.cli.shared_options import (
+    Format,
+    count_option,
+    format_option,
+    group_store_option,
+    store_option,
+)
 from webtable.pages.asking.duplicates import MOST_DUPLICATES
 from webtable.pages.asking.reports import Reports
 from webtable.pages.asking.results import Results
@@ -51,25 +60,11 @@ def _report(
 ) -> None:
     """Adds a report; its parameters are passed to the query by their names."""
 
-    def run(
-        location: str,
-        form: Format,
-        *,
-        limit: int | None,
-        everything: bool,
-        after: str | None,
-        explain: bool,
-        **given: Any,
-    ) -> None:
-        listing: Listing = {
-            "limit": limit,
-            "everything": everything,
-            "after": after,
-            "explain": explain,
-        }
+    def run(location: str, form: Format, **given: Any) -> None:
+        listing = listing_of(given)
         with WebTable.open(location, read_only=True) as web:
             found = ask(web.reports, **given, **options_of(listing))
-            if not print_pages(found, form, listing) and after is None:
+            if not print_pages(found, form, listing) and listing["after"] is None:
                 suggest_domain(web, given["domain"])
 
     run.__doc__ = summary
@@ -88,14 +83,7 @@ _report(
     "inlinked",
     "The pages with the most inlinks.",
     Reports.inlinked,
-    click.option(
-        "--least",
-        metavar="N",
-        type=click.IntRange(min=0),
-        default=1,
-        show_default=True,
-        help="Only pages with at least N inlinks.",
-    ),
+    count_option("--least", "Only pages with at least N inlinks.", least=0, default=1),
 )
 _report(
     "outdated",
@@ -150,14 +138,7 @@ def linking_to(
 
 
 @report.command(short_help="Groups of pages with the same body.")
-@click.option(
-    "--most",
-    metavar="N",
-    type=click.IntRange(min=2),
-    default=MOST_DUPLICATES,
-    show_default=True,
-    help="Show at most N pages of each group.",
-)
+@count_option("--most", "Show at most N pages of each group.", least=2, default=MOST_DUPLICATES)
 @domain_option("Only groups that have a page of this domain.")
 @store_option
 @format_option

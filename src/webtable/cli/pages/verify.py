@@ -1,18 +1,23 @@
-"""`webtable verify` and `webtable index`: whether a store of pages is right, and its indexes."""
+"""`webtable verify`: whether a store of pages is right."""
 
 from __future__ import annotations
 
 import click
 import msgspec
 
-from webtable.cli.options import Format, format_option, group_store_option, store_option
-from webtable.cli.output import Column, print_item, print_items, show_bytes, talk
-from webtable.links.checking.store_report import StoreReport
+from webtable.cli.output import print_item, show_bytes, talk
+from webtable.cli.shared_options import (
+    Format,
+    count_option,
+    format_option,
+    store_option,
+)
 from webtable.links.checking.verify import LinkReport
+from webtable.links.checking.verify_store import StoreReport
 from webtable.pages.checking.verify import Difference, PageReport
 from webtable.webtable import WebTable
 
-__all__ = ["index", "verify"]
+__all__ = ["verify"]
 
 DIFFERENT = 6
 _SHOWN = 20
@@ -25,12 +30,7 @@ _SHOWN = 20
 @click.option(
     "--quick", is_flag=True, help="Verify rows and indexes only; read no bodies and no whole files."
 )
-@click.option(
-    "--sample",
-    metavar="N",
-    type=click.IntRange(min=1),
-    help="Verify N random pages and their links only.",
-)
+@count_option("--sample", "Verify N random pages and their links only.")
 @click.pass_context
 def verify(
     ctx: click.Context,
@@ -102,29 +102,3 @@ def _remaining(report: PageReport) -> list[Difference]:
         *(each for each in report.examples if each.is_repaired and each.row not in still),
         *report.left.examples,
     ]
-
-
-@click.group(short_help="List and build the indexes of pages.")
-@group_store_option
-def index() -> None:
-    """List and build the indexes of pages."""
-
-
-@index.command("list", short_help="List the indexes and their states.")
-@store_option
-@format_option
-def list_(location: str, form: Format) -> None:
-    """List the indexes and whether they are ready."""
-    with WebTable.open(location, read_only=True) as web:
-        items = [{"index": name, "state": state} for name, state in web.indexes().items()]
-    print_items(items, (Column("index", "INDEX"), Column("state", "STATE")), form)
-
-
-@index.command("build", short_help="Rebuild an index; loads may run meanwhile.")
-@click.argument("name")
-@store_option
-def build_(name: str, location: str) -> None:
-    """Rebuild index NAME from the pages; queries that need it fail until it is complete."""
-    with WebTable.open(location, create=False) as web:
-        count = web.build_index(name)
-    talk(f"{name}: built from {count:,} pages")

@@ -14,6 +14,7 @@ from webtable.errors import InvalidRequest
 
 __all__ = [
     "ALIASES",
+    "FUNCTIONS",
     "GROUPS",
     "OTHER_GROUPS",
     "UNSUPPORTED",
@@ -77,16 +78,17 @@ GROUPS = {
     "tools": Group(
         "Upkeep of regions and servers",
         {
-            "maintenance": "flush compact major_compact compact_rs compaction_state balancer "
-            "balance_switch balancer_enabled clear_block_cache rit trace",
+            "flush_and_compact": "flush compact major_compact compact_rs compaction_state "
+            "compaction_switch clear_compaction_queues",
+            "general": "trace",
             "regions": "assign unassign close_region move split merge_region regioninfo "
-            "truncate_region",
+            "truncate_region rit",
             "servers": "list_liveservers list_deadservers list_unknownservers clear_deadservers "
             "wal_roll "
             "list_decommissioned_regionservers decommission_regionservers "
-            "recommission_regionserver stop_regionserver compaction_switch "
-            "clear_compaction_queues",
-            "switches": "normalize normalizer_switch normalizer_enabled catalogjanitor_run "
+            "recommission_regionserver stop_regionserver clear_block_cache",
+            "master_chores": "balancer balance_switch balancer_enabled normalize "
+            "normalizer_switch normalizer_enabled catalogjanitor_run "
             "catalogjanitor_switch catalogjanitor_enabled cleaner_chore_run cleaner_chore_switch "
             "cleaner_chore_enabled snapshot_cleanup_switch snapshot_cleanup_enabled "
             "splitormerge_switch splitormerge_enabled is_in_maintenance_mode hbck_chore_run "
@@ -103,6 +105,9 @@ GROUPS = {
         },
     ),
 }
+
+FUNCTIONS = {"exit": "leave", "help": "show_help", "list": "list_tables", "quit": "leave"}
+"""The functions of commands whose names mean something else in Python; others have their own."""
 
 ALIASES = {"desc": "describe", "hlog_roll": "wal_roll"}
 
@@ -140,8 +145,8 @@ def find_command(name: str) -> Command | None:
     name = ALIASES.get(name, name)
     for group in GROUPS.values():
         if module := _module(group, name):
-            commands = importlib.import_module(f"webtable.cli.shell.commands.{module}").COMMANDS
-            found: Command = commands[name]
+            commands = importlib.import_module(f"webtable.cli.shell.commands.{module}")
+            found: Command = getattr(commands, FUNCTIONS.get(name, name))
             return found
     if name in UNSUPPORTED:
         raise InvalidRequest(f"{name} is not supported here", hint=UNSUPPORTED[name])

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from webtable import WebTableError
 from webtable.cli.shell.command_catalog import ALIASES, GROUPS, UNSUPPORTED
 from webtable.cli.shell.language.constants import CONSTANTS
-from webtable.cli.shell.language.lexer import Lexer, Token
+from webtable.cli.shell.language.lexer import Token, last_command
 from webtable.cli.shell.language.values import TableRef
 from webtable.cli.shell.session import TABLE_METHODS, Session
 from webtable.errors import ShellSyntaxError
@@ -92,12 +92,8 @@ def complete(session: Session, text: str) -> tuple[str, list[str]]:
 
 def _read(text: str) -> tuple[list[Token], str | None]:
     """Returns the tokens of the command being typed, and the text of a string not closed yet."""
-    lexer = Lexer()
     try:
-        for line in text.split("\n"):
-            if not lexer.is_open:
-                lexer = Lexer()
-            lexer.feed(line)
+        lexer = last_command(text)
     except ShellSyntaxError:
         return [], None
     tokens = lexer.tokens[:-1] if not lexer.is_open else lexer.tokens

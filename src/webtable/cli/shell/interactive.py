@@ -21,7 +21,7 @@ import webtable
 from webtable import WebTableError
 from webtable.cli.output import talk
 from webtable.cli.shell.completion import complete
-from webtable.cli.shell.language.lexer import Lexer
+from webtable.cli.shell.language.lexer import Lexer, last_command
 from webtable.cli.shell.script import report
 from webtable.cli.shell.session import ExitShell, Session
 from webtable.errors import ShellSyntaxError
@@ -87,15 +87,10 @@ def run_text(session: Session, text: str) -> None:
 
 def is_complete(text: str) -> bool:
     """Whether Enter runs the text, and does not begin another line of it."""
-    lexer = Lexer()
     try:
-        for line in text.split("\n"):
-            if not lexer.is_open:
-                lexer = Lexer()
-            lexer.feed(line)
+        return not last_command(text).is_open
     except ShellSyntaxError:
         return True  # running it shows what is wrong
-    return not lexer.is_open
 
 
 def history_path() -> Path:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import click
 
 from webtable import Store, Table
-from webtable.cli.options import open_for_reading, open_for_writing, store_option, wait_option
+from webtable.cli.open_store import open_for_reading, open_for_writing
 from webtable.cli.output import show_size, talk
+from webtable.cli.shared_options import store_option, wait_option
 from webtable.errors import InvalidRequest, NotFound
 
 __all__ = ["checkpoint", "compact", "flush"]

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import click
 
-from webtable.cli.options import (
+from webtable.cli.open_store import open_for_reading, open_for_writing
+from webtable.cli.output import Column, print_named, talk
+from webtable.cli.shared_options import (
     Format,
-    format_option,
     group_store_option,
-    limit_option,
-    open_for_reading,
-    open_for_writing,
+    page_options,
     store_option,
 )
-from webtable.cli.output import Column, page_of, print_items, talk
 
 __all__ = ["namespace"]
 
@@ -30,15 +28,11 @@ def namespace() -> None:
 
 
 @namespace.command("list", short_help="List the namespaces.")
-@store_option
-@format_option
-@limit_option
-@click.option("--start", metavar="NAME", default="", help="Begin with this one.")
+@page_options("NAME", "Begin with this one.")
 def list_(location: str, form: Format, limit: int | None, start: str) -> None:
     """List the namespaces with the number of their tables."""
     with open_for_reading(location) as store:
-        found, next_name = page_of(store.admin.namespaces(), lambda each: each.name, start, limit)
-    print_items([each._asdict() for each in found], COLUMNS, form, next_key=next_name)
+        print_named(store.admin.namespaces(), COLUMNS, form, start=start, limit=limit)
 
 
 @namespace.command(short_help="Create a namespace.")

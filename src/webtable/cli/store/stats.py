@@ -5,14 +5,9 @@ from __future__ import annotations
 import click
 
 from webtable import Store
-from webtable.cli.options import (
-    Format,
-    format_option,
-    limit_option,
-    open_for_reading,
-    store_option,
-)
+from webtable.cli.open_store import open_for_reading
 from webtable.cli.output import Column, Item, page_of, print_items
+from webtable.cli.shared_options import Format, page_options
 
 __all__ = ["stats"]
 
@@ -45,12 +40,7 @@ MOST_DOMAINS = 20
 
 @click.command(short_help="Show sizes and counts: by family, part or domain.")
 @click.argument("table", required=False)
-@store_option
-@format_option
-@limit_option
-@click.option(
-    "--start", metavar="TABLE", default="", help="Begin with this table, or the first one after it."
-)
+@page_options("TABLE", "Begin with this table, or the first one after it.")
 @click.option(
     "--pages",
     "by",
@@ -68,9 +58,9 @@ def stats(
 ) -> None:
     """Show sizes and counts of TABLE, or of all tables, family by family.
 
-    --limit counts tables, or domains. Cells are an estimate and count every version; '-' where
-    the engine does not know. HBase measures whole regions: there a family's sizes are known where
-    it is the only one of its table; `webtable tables` has the sizes of whole tables.
+    --limit counts tables, or domains. Cells are an estimate and count every version; '-' means
+    that the engine does not measure it. HBase measures whole regions: there a family has sizes only
+    if it is the only one of its table; `webtable tables` has the sizes of whole tables.
     """
     if by and table:
         raise click.UsageError(f"--{by} is about the whole store; leave out '{table}'")
@@ -90,7 +80,7 @@ def _family_items(store: Store, name: str) -> list[Item]:
 
 def _print_pages(store: Store, by: str, form: Format, limit: int | None) -> None:
     from webtable.links.schema import INDEX_TABLE, WORK_TABLE
-    from webtable.pages.checking.storage import domain_sizes, storage_parts
+    from webtable.pages.checking.storage_size import domain_sizes, storage_parts
     from webtable.pages.storing.capture_parser import parse_stored
     from webtable.pages.table import PageTable
 

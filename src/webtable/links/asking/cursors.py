@@ -1,18 +1,13 @@
 """Cursors of results about links: byte strings with tabs between them, decoded as Latin-1.
 
-A URI or a row key of a page has no tab.
+A URI or a row key of a page has no tab. `Results` accepts only the cursors of the same query.
 """
 
 from __future__ import annotations
 
-import re
-
 from webtable.pages.asking.results import wrong_cursor
 
-__all__ = ["check_rank", "check_uri", "cursor_of", "link_place", "number_of", "parts_of"]
-
-_URI = re.compile(rb"[^/\t]+/[^\t]*")
-_RANK = re.compile(rb"[0-9a-f]{8}:[^/\t]+/[^\t]*")
+__all__ = ["cursor_of", "link_place", "number_of", "parts_of"]
 
 
 def cursor_of(*parts: bytes) -> str:
@@ -59,26 +54,4 @@ def link_place(after: str | None) -> tuple[bytes, int]:
     if after is None:
         return b"", -1
     source, number = parts_of(after, 2)
-    return check_uri(source), number_of(number)
-
-
-def check_uri(part: bytes) -> bytes:
-    """Returns a part of a cursor after checking that it is the URI of a page.
-
-    Raises:
-        InvalidRequest: the part is not a URI.
-    """
-    if not _URI.fullmatch(part):
-        raise wrong_cursor(part.decode("latin-1"))
-    return part
-
-
-def check_rank(part: bytes) -> bytes:
-    """Returns a part of a cursor after checking that it is a rank and the URI of a page.
-
-    Raises:
-        InvalidRequest: the part is not a rank.
-    """
-    if not _RANK.fullmatch(part):
-        raise wrong_cursor(part.decode("latin-1"))
-    return part
+    return source, number_of(number)

@@ -25,12 +25,12 @@ import msgspec
 from webtable.index.table import Hit
 from webtable.links import schema
 from webtable.links.asking.cursors import cursor_of, parts_of
-from webtable.links.asking.wide_rows import LinkReader
-from webtable.links.cells import decode_cur
+from webtable.links.asking.wide_row_reader import LinkReader
+from webtable.links.cell_encoding import decode_cur
 from webtable.links.index import LinkIndex
-from webtable.pages.asking.results import QueryCost, wrong_cursor
+from webtable.pages.asking.results import QueryCost
+from webtable.result_base import Value
 from webtable.store.scan import Scan
-from webtable.values import Value
 
 __all__ = ["DumpCell", "dump", "layout"]
 
@@ -71,8 +71,6 @@ def dump(index: LinkIndex, after: str | None = None) -> Iterator[tuple[str, Dump
         InvalidRequest: the cursor is not from a dump.
     """
     behind = _Place(b"", b"") if after is None else _Place(*parts_of(after, 2))
-    if after is not None and behind.row[:2] not in (b"d:", b"p:", b"t:"):
-        raise wrong_cursor(after)
     sections = ((b"d:", _domains), (b"p:", _pages), (b"t:", _ranks))
     return itertools.chain.from_iterable(
         section(index, behind) for kind, section in sections if kind >= behind.row[:2]

@@ -16,14 +16,14 @@ from typing import NamedTuple
 
 import msgspec
 
-from webtable.links.cells import LinkText
+from webtable.links.cell_encoding import LinkText
 from webtable.pages import schema
 from webtable.pages.asking.results import QueryCost
 from webtable.pages.columns import LINKS, LINKS_OF, STATUS
-from webtable.pages.storing.cells import NO_LINKS
-from webtable.pages.storing.history import CaptureNote, counting
+from webtable.pages.storing.cell_encoding import NO_LINKS
+from webtable.pages.storing.page_versions import CaptureNote, counting
 from webtable.pages.storing.row_history import history_of
-from webtable.pages.storing.row_write import links_identity
+from webtable.pages.storing.stored_links import links_identity
 from webtable.pages.table import PageTable
 from webtable.store.scan import ALL_VERSIONS, Get
 

@@ -9,8 +9,8 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
 
-from webtable.links.asking.suggest import find_page
-from webtable.links.asking.wide_rows import Kind, LinkReader, Source
+from webtable.links.asking.find_or_suggest import find_page
+from webtable.links.asking.wide_row_reader import ALL_LINKS, Kind, LinkPick, LinkReader, Source
 from webtable.links.index import LinkIndex
 from webtable.links.schema import uri_of, url_of
 from webtable.pages.asking.queries import PageQueries
@@ -18,7 +18,7 @@ from webtable.pages.asking.results import QueryCost, ResultPage, bounded
 from webtable.pages.columns import REDIRECT, STATUS
 from webtable.pages.page import Page
 from webtable.pages.urls import typed_site
-from webtable.values import Value
+from webtable.result_base import Value
 
 __all__ = [
     "MAX_HOPS",
@@ -37,9 +37,9 @@ RESOLVED_HOPS = 5
 """A link counts for a page through at most this number of redirects: search engines follow few."""
 
 Outcome: TypeAlias = Literal["ok", "broken", "not-crawled", "loop", "too-long"]
-"""How a chain ends: at a page that answers with a status from 200 to 299, or with another one that
-is no redirect; at a page that was not crawled; at a page that it has passed; or it does not end
-within 20 redirects (`MAX_HOPS`)."""
+"""How a chain ends: at a page with a status from 200 to 299; at a page with another status that is
+no redirect; at a page that was not crawled; at a page that is in the chain already; or not within
+20 redirects (`MAX_HOPS`)."""
 
 _SHOWN_LINKS = 5
 _AT_ONCE = 256
@@ -118,26 +118,20 @@ class _Hop(msgspec.Struct, frozen=True):
 
 
 def redirects(
-    index: LinkIndex,
-    *,
-    domain: str = "",
-    kind: Kind = "all",
-    limit: int = 20,
-    after: str | None = None,
+    index: LinkIndex, picked: LinkPick = ALL_LINKS, *, limit: int = 20, after: str | None = None
 ) -> ResultPage[Redirect]:
     """Returns the pages that redirect, by status, with their targets and the links to them."""
-    found = PageQueries(index.pages).redirects(domain=domain, limit=limit, after=after)
+    found = PageQueries(index.pages).redirects(domain=picked.domain, limit=limit, after=after)
     reader = LinkReader(index, found.cost)
-    items = _described(index, found.items, reader, kind)
+    items = _described(index, found.items, reader, picked.kind)
     return ResultPage(items, found.next, found.cost)
 
 
 def resolved(
     index: LinkIndex,
     url: str,
+    picked: LinkPick = ALL_LINKS,
     *,
-    domain: str = "",
-    kind: Kind = "all",
     limit: int = 20,
     after: str | None = None,
 ) -> tuple[Resolved, ResultPage[Redirect]]:
@@ -148,13 +142,14 @@ def resolved(
     Raises:
         NotFound: the page is not in the index.
     """
+    kind, domain = picked
     cost = QueryCost(index="webtable_status_idx", is_scan=True)
     reader = LinkReader(index, cost)
     uri = find_page(index, url, reader)
     pages = {page.url: page for page in _all_redirects(index, cost)}
     targets = {each: page.redirect for each, page in pages.items()}
     leading = [each for each in sorted(targets) if each != url and _leads_to(targets, each, url)]
-    streams = [reader.sources(each, kind=kind) for each in (uri, *map(uri_of, leading))]
+    streams = [reader.sources(each, LinkPick(kind)) for each in (uri, *map(uri_of, leading))]
     merged = heapq.merge(*streams, key=_source)
     total = sum(1 for _ in itertools.groupby(merged, key=_source))
     direct = reader.count(uri, kind)
@@ -204,7 +199,7 @@ def _described(
     for at, (chain, status, outcome) in enumerate(chains):
         sources: Iterable[Source] = firsts[at] if firsts else ()
         if kind != "all":
-            sources = reader.sources(uris[at], kind=kind, most=_SHOWN_LINKS)
+            sources = reader.sources(uris[at], LinkPick(kind), most=_SHOWN_LINKS)
         links = list(itertools.islice(_through(index, uris[at], sources), _SHOWN_LINKS))
         items.append(
             Redirect(

@@ -6,18 +6,19 @@ the links that it returns. `webtable.links.asking.redirects` has the report abou
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import msgspec
 
 from webtable.links import schema
-from webtable.links.asking.cursors import check_uri, cursor_of, number_of, parts_of
+from webtable.links.asking.cursors import cursor_of, number_of, parts_of
+from webtable.links.asking.find_or_suggest import parse_domain
 from webtable.links.asking.page_history import Past
-from webtable.links.asking.suggest import find_domain
-from webtable.links.asking.wide_rows import (
+from webtable.links.asking.wide_row_reader import (
+    ALL_LINKS,
     Kind,
+    LinkPick,
     LinkReader,
     batches,
     host_ranges,
@@ -26,25 +27,24 @@ from webtable.links.asking.wide_rows import (
 from webtable.links.index import LinkIndex
 from webtable.links.schema import page_row, uri_of, url_of
 from webtable.pages.asking.queries import PageQueries
-from webtable.pages.asking.results import QueryCost, ResultPage, bounded, wrong_cursor
+from webtable.pages.asking.results import QueryCost, ResultPage, bounded
 from webtable.pages.columns import METADATA_FAMILY
 from webtable.pages.keys import reversed_host
 from webtable.pages.page import Page, page_of
-from webtable.pages.storing.cells import encode_time
-from webtable.pages.storing.history import CaptureNote
+from webtable.pages.storing.cell_encoding import encode_time
+from webtable.pages.storing.page_versions import CaptureNote
 from webtable.pages.urls import Site, typed_site
+from webtable.result_base import Value
 from webtable.store.model import Row
 from webtable.store.scan import Scan
-from webtable.values import Value
 
-__all__ = ["BrokenLink", "LinkReports", "linking_pages"]
+__all__ = ["BrokenLink", "LinkReports"]
 
 _ERROR = 400
 _HTML = ("text/html", "application/xhtml+xml")
 _UNLINKED = b"%b:" % schema.rank_of_count(0)
 _FEW, _MANY = 8, 256
 _AT_ONCE = 32
-_STATUS_ENTRY = re.compile(rb"\d{3}_.")
 
 
 class BrokenLink(Value, msgspec.Struct, frozen=True):
@@ -78,7 +78,7 @@ class _Place(NamedTuple):
 
 
 class LinkReports:
-    """Reports about the links of all pages."""
+    """Reports about the links of all pages; the domain of `picked` is that of the pages."""
 
     def __init__(self, index: LinkIndex) -> None:
         self._index = index
@@ -86,28 +86,21 @@ class LinkReports:
     # Broken links
 
     def broken(
-        self,
-        *,
-        domain: str = "",
-        kind: Kind = "all",
-        limit: int = 20,
-        after: str | None = None,
+        self, picked: LinkPick = ALL_LINKS, *, limit: int = 20, after: str | None = None
     ) -> ResultPage[BrokenLink]:
         """Returns the links to pages with a status of 400 or more, by status and page."""
         cost = QueryCost(index="webtable_status_idx")
         reader, past = LinkReader(self._index, cost), Past(self._index.pages, cost)
-        place = _Place(b"", b"", -1)
+        place, links = _Place(b"", b"", -1), LinkPick(picked.kind)
         if after is not None:
             page, source, number = parts_of(after, 3)
-            if not _STATUS_ENTRY.match(page):
-                raise wrong_cursor(after)
-            place = _Place(page, check_uri(source), number_of(number))
+            place = _Place(page, source, number_of(number))
 
         def found() -> Iterator[tuple[str, BrokenLink]]:
-            for key, page in self._errors(place.page, domain, cost):
+            for key, page in self._errors(place.page, picked.domain, cost):
                 start = place.source if key == place.page else b""
                 uri, since = uri_of(page.url), ""
-                for source in reader.sources(uri, start=start, kind=kind, most=limit + 1):
+                for source in reader.sources(uri, links, start=start, most=limit + 1):
                     since = since or _broken_since(past.notes([page.url])[0])
                     is_internal = self._index.domains.share_domain(uri, source.uri)
                     url = url_of(source.uri)
@@ -147,31 +140,27 @@ class LinkReports:
     # Pages without links to them, or without links on them
 
     def orphans(
-        self,
-        *,
-        domain: str = "",
-        kind: Kind = "all",
-        limit: int = 20,
-        after: str | None = None,
+        self, picked: LinkPick = ALL_LINKS, *, limit: int = 20, after: str | None = None
     ) -> ResultPage[Page]:
         """Returns the good HTML pages that no page links to, in the order of their URIs.
 
         With a kind of links: the pages without such links to them; reads every page.
         """
+        kind, domain = picked
         cost = QueryCost(index=schema.TOP_RANKS if kind == "all" else "")
         cost.is_scan = kind != "all"
         if kind == "all":
             uris = self._unlinked(domain, _behind(after), cost)
         else:
             uris = self._unlinked_by(kind, domain, _behind(after), cost)
-        return self._good_pages(uris, limit, cost)
+        return self._pages(uris, _is_good, limit, cost)
 
     def _unlinked(self, domain: str, start: bytes, cost: QueryCost) -> Iterator[bytes]:
         """Yields the URIs without inlinks, which the ranks know."""
         name, prefix = schema.TOP_RANKS, b"t:"
         site: Site | None = None
         if domain:
-            site, registered = find_domain(self._index, domain)
+            site, registered = parse_domain(self._index, domain)
             name, prefix = schema.DOMAIN_RANKS, b"d:%b:" % registered
         unlinked = prefix + _UNLINKED
         scan = Scan(prefix=unlinked, start=unlinked + start, batch_rows=_AT_ONCE)
@@ -207,23 +196,18 @@ class LinkReports:
                     yield row
 
     def dead_ends(
-        self,
-        *,
-        domain: str = "",
-        kind: Kind = "all",
-        limit: int = 20,
-        after: str | None = None,
+        self, picked: LinkPick = ALL_LINKS, *, limit: int = 20, after: str | None = None
     ) -> ResultPage[Page]:
         """Returns the good HTML pages without links.
 
         With a kind of links: the pages without such links; reads every page.
         """
+        kind, domain = picked
         if kind == "all":
             return PageQueries(self._index.pages).dead_ends(domain=domain, limit=limit, after=after)
         cost = QueryCost(is_scan=True)
-        return self._good_pages(
-            self._without_links(kind, domain, _behind(after), cost), limit, cost
-        )
+        uris = self._without_links(kind, domain, _behind(after), cost)
+        return self._pages(uris, _is_good, limit, cost)
 
     def _without_links(
         self, kind: Kind, domain: str, start: bytes, cost: QueryCost
@@ -236,20 +220,37 @@ class LinkReports:
             if not any(reader.is_kind(uri, target, kind) for target in targets):
                 yield uri
 
-    def _good_pages(self, uris: Iterator[bytes], limit: int, cost: QueryCost) -> ResultPage[Page]:
+    def _pages(
+        self, uris: Iterator[bytes], is_wanted: Callable[[Page], bool], limit: int, cost: QueryCost
+    ) -> ResultPage[Page]:
+        """Returns the pages of URIs, without those that were not crawled or are not wanted."""
+
         def found() -> Iterator[tuple[str, Page]]:
             for batch in batches(uris, limit + 1):
                 pages = _pages_of(self._index, batch, cost)
                 for uri, page in zip(batch, pages, strict=True):
-                    if page is not None and 200 <= page.status <= 299 and page.type in _HTML:
+                    if page is not None and is_wanted(page):
                         yield cursor_of(uri), page
 
         return bounded(found(), limit, cost)
 
+    def linking_pages(
+        self, url: str, picked: LinkPick = ALL_LINKS, *, limit: int = 20, after: str | None = None
+    ) -> ResultPage[Page]:
+        """Returns the pages with a link to a URL, by URI; nothing where the URL is unknown."""
+        cost = QueryCost(index=schema.INDEX_TABLE)
+        reader, start = LinkReader(self._index, cost), _behind(after)
+        sources = reader.sources(uri_of(url), picked, start=start, most=limit + 1)
+        return self._pages((source.uri for source in sources), lambda _: True, limit, cost)
+
+
+def _is_good(page: Page) -> bool:
+    return 200 <= page.status <= 299 and page.type in _HTML
+
 
 def _behind(after: str | None) -> bytes:
     """Returns the first URI after a cursor that is a URI."""
-    return b"" if after is None else check_uri(parts_of(after, 1)[0]) + b"\0"
+    return b"" if after is None else parts_of(after, 1)[0] + b"\0"
 
 
 def _broken_since(notes: Sequence[CaptureNote]) -> str:
@@ -260,27 +261,6 @@ def _broken_since(notes: Sequence[CaptureNote]) -> str:
             break
         since = note.time
     return encode_time(since)
-
-
-def linking_pages(
-    index: LinkIndex, url: str, *, domain: str = "", limit: int = 20, after: str | None = None
-) -> ResultPage[Page]:
-    """Returns the pages with a link to a URL, by URI; nothing where the URL is not known.
-
-    Args:
-        domain: only pages of it.
-    """
-    cost = QueryCost(index=schema.INDEX_TABLE)
-    reader, start = LinkReader(index, cost), _behind(after)
-
-    def found() -> Iterator[tuple[str, Page]]:
-        sources = reader.sources(uri_of(url), start=start, domain=domain, most=limit + 1)
-        for batch in batches((source.uri for source in sources), limit + 1):
-            for uri, page in zip(batch, _pages_of(index, batch, cost), strict=True):
-                if page is not None:
-                    yield cursor_of(uri), page
-
-    return bounded(found(), limit, cost)
 
 
 def _pages_of(index: LinkIndex, uris: Sequence[bytes], cost: QueryCost) -> list[Page | None]:

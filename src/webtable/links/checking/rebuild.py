@@ -16,11 +16,11 @@ from pathlib import Path
 import msgspec
 
 from webtable.errors import ConflictError
-from webtable.index.cells import Revision, encode_revision
+from webtable.index.cell_encoding import Revision, encode_revision
 from webtable.index.table import Change
 from webtable.links import schema
-from webtable.links.cells import GONE, encode_cur
-from webtable.links.checking.expected import (
+from webtable.links.cell_encoding import GONE, encode_cur
+from webtable.links.checking.expected_index import (
     PAGE_MARK,
     PageLine,
     page_line,
@@ -31,13 +31,13 @@ from webtable.links.checking.expected import (
 )
 from webtable.links.checking.external_sort import RUN_BYTES, Sorter, scratch
 from webtable.links.index import LinkIndex
-from webtable.links.rules import is_abandoned
+from webtable.links.protocol_rules import is_abandoned
 from webtable.links.updating.count_rules import HERE
 from webtable.links.updating.embedded import forget_counts
 from webtable.loggers import get_logger
 from webtable.pages.columns import INLINK_COUNT, INLINKS, INLINKS_AT
+from webtable.result_base import Value
 from webtable.store.mutation import Durability, Put
-from webtable.values import Value
 
 __all__ = ["RebuildReport", "rebuild"]
 

@@ -9,17 +9,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from webtable.errors import CheckFailed
-from webtable.index.cells import Revision, decode_revision, encode_revision
-from webtable.index.rules import NO_REVISION, new_revision
+from webtable.index.cell_encoding import Revision, decode_revision, encode_revision
+from webtable.index.protocol_rules import NO_REVISION, new_revision
 from webtable.index.table import Change, RowState
 from webtable.links import schema
-from webtable.links.cells import GONE, encode_cur
-from webtable.links.checking.compare import Finding
-from webtable.links.checking.expected import SOURCE_COLUMNS, source_of, source_states
+from webtable.links.cell_encoding import GONE, encode_cur
+from webtable.links.checking.compare_with_expected import Finding
+from webtable.links.checking.expected_index import SOURCE_COLUMNS, source_of, source_states
 from webtable.links.index import LinkIndex
-from webtable.links.updating.count_exporter import Exporter
+from webtable.links.updating.cluster_counts import Exporter
 from webtable.links.updating.embedded import forget_counts
-from webtable.links.updating.shards import DOMAIN_CELLS, PAGE_CELLS, ShardCells, ShardWriter, State
+from webtable.links.updating.shard_writer import (
+    DOMAIN_CELLS,
+    PAGE_CELLS,
+    ShardCells,
+    ShardWriter,
+    State,
+)
 from webtable.store.filtering.filters import ColumnPaginationFilter, ColumnRangeFilter, FilterList
 from webtable.store.mutation import Check, Delete, Put
 from webtable.store.scan import ALL_VERSIONS

@@ -14,15 +14,15 @@ import msgspec
 from webtable.errors import CorruptData, InvalidUrl, WebTableError
 from webtable.index.maintenance import Missing, Report, verify
 from webtable.links import schema
-from webtable.links.asking.wide_rows import batches
-from webtable.links.cells import decode_uris
-from webtable.links.checking.compare import Finding, compare_domains, compare_links
-from webtable.links.checking.expected import page_line, sized_batches, source_lines, sources
+from webtable.links.asking.wide_row_reader import batches
+from webtable.links.cell_encoding import decode_uris
+from webtable.links.checking.compare_with_expected import Finding, compare_domains, compare_links
+from webtable.links.checking.confirm_differences import confirmed
+from webtable.links.checking.expected_index import page_line, sized_batches, source_lines, sources
 from webtable.links.checking.external_sort import RUN_BYTES, Sorter, scratch
 from webtable.links.checking.rebuild import rebuild
-from webtable.links.checking.recheck import confirmed
 from webtable.links.checking.repair import Repairer
-from webtable.links.checking.sampling import check_pages, check_sample
+from webtable.links.checking.verify_sample import check_pages, check_sample
 from webtable.links.index import LinkIndex
 from webtable.loggers import get_logger
 from webtable.store.table import Table
@@ -49,14 +49,15 @@ class LinkReport(msgspec.Struct):
     """What `verify_links` found.
 
     Attributes:
-        pages: stored pages that were looked at.
-        links: links that there should be, `uris` the pages that are stored or linked to.
-        differences: what is not right, and was not repaired; `examples` has the first ones.
-        repaired: what was not right, and is now.
-        work: rows of work that is left; `webtable links drain` does it.
-        under_way: what may differ only because of that, or changed meanwhile.
-        ranks: what is wrong with the ranks; None where only a sample was looked at.
-        left: what a second look found after something was repaired; None where nothing was.
+        pages: how many stored pages were verified.
+        links: how many links these pages have; `uris` counts the pages that are stored or linked
+            to.
+        differences: how many differences were not repaired; `examples` has the first ones.
+        repaired: how many differences were repaired.
+        work: rows of unfinished work; `webtable links drain` finishes it.
+        under_way: differences of pages with unfinished work, or that changed during the check.
+        ranks: the differences of the ranks; None where only a sample was verified.
+        left: the result of a second run after a repair; None where nothing was repaired.
     """
 
     pages: int = 0

@@ -1,7 +1,7 @@
 """The link index on a cluster, step by step: intents, journals, states, marks.
 
 Each step is atomic in one row and may be repeated; a record of work is deleted only when its
-results are durable. `docs/explain/links.md` explains each step, `rules.py` has the rules.
+results are durable. `docs/explain/links.md` explains each step, `protocol_rules.py` has the rules.
 
 0. an intent, before the row of a page is written;
 1. the page's newest links into its row of the index, with a journal of the targets to update;
@@ -17,17 +17,17 @@ from itertools import islice
 from typing import NamedTuple, TypeAlias, TypeVar
 
 from webtable.errors import Timeout
-from webtable.index.cells import decode_revision
-from webtable.index.rules import Clock
-from webtable.links import rules, schema
-from webtable.links.cells import encode_uris
+from webtable.index.cell_encoding import decode_revision
+from webtable.index.protocol_rules import Clock
+from webtable.links import protocol_rules, schema
+from webtable.links.cell_encoding import encode_uris
 from webtable.links.index import LinkIndex
-from webtable.links.updating.journal import PageRowDecision, View, read_rows
 from webtable.links.updating.link_changes import Newest
-from webtable.links.updating.shards import PAGE_CELLS, ShardWriter, State
+from webtable.links.updating.page_row_update import PageRowDecision, View, read_rows
+from webtable.links.updating.shard_writer import PAGE_CELLS, ShardWriter, State
 from webtable.pages.columns import DIGEST, LINKS, LINKS_OF, REVISION, STATUS
 from webtable.pages.page import NewCapture
-from webtable.pages.storing.row_write import newest_links
+from webtable.pages.storing.stored_links import newest_links
 from webtable.store.mutation import Delete, Mutation, Put
 from webtable.store.table import Table
 
@@ -68,7 +68,7 @@ class Intents:
     @property
     def may_write(self) -> bool:
         """Whether rows may still be written under these intents."""
-        return rules.may_write(self._begun_ms, self._clock.elapsed_ms())
+        return protocol_rules.may_write(self._begun_ms, self._clock.elapsed_ms())
 
     def check(self) -> None:
         """Makes sure that rows may still be written under these intents.
@@ -206,7 +206,9 @@ class Updater:
                 states.setdefault(row, []).append(state)
                 targets[row] = target
             changed = self._shards.write(states)
-            marked.update(t for row, t in targets.items() if rules.needs_mark(row in changed))
+            marked.update(
+                t for row, t in targets.items() if protocol_rules.needs_mark(row in changed)
+            )
         marked.update(view.uri for view in views if view.uri in view.targets)
         return marked
 

@@ -1,7 +1,7 @@
 """The rules of exporting counts: which cells depend on the number of links to a page.
 
 Pure functions. `embedded_counts.Counts` calls them for a whole batch before one commit,
-`count_exporter.Exporter` for one row of a cluster at a time. The cells are described in
+`cluster_counts.Exporter` for one row of a cluster at a time. The cells are described in
 `docs/explain/links.md`.
 """
 
@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from webtable.links import rules
-from webtable.links.cells import GONE
+from webtable.links import protocol_rules
+from webtable.links.cell_encoding import GONE
 from webtable.pages.columns import INLINK_COUNT, INLINKS, INLINKS_AT, URL
 
 __all__ = ["HERE", "incount", "inlink_columns", "is_here", "member_state"]
@@ -49,7 +49,7 @@ def inlink_columns(
             not written again. With other exporters it is, because its guard must grow: an
             exporter that counted earlier and writes later must find a newer guard.
     """
-    if URL not in stored or not rules.is_newer(guard, int(stored.get(INLINKS_AT) or 0)):
+    if URL not in stored or not protocol_rules.is_newer(guard, int(stored.get(INLINKS_AT) or 0)):
         return None
     number = b"%d" % links
     if is_alone and stored.get(INLINKS) == number:

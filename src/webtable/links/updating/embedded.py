@@ -11,12 +11,12 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
-from webtable.index.columns import ColumnWriter
+from webtable.index.partial_row_writer import PartialRowWriter
 from webtable.index.table import RowState
 from webtable.links import schema
-from webtable.links.cells import GONE, live_values
+from webtable.links.cell_encoding import GONE, live_values
 from webtable.links.index import LinkIndex
-from webtable.links.updating.count_exporter import Drained
+from webtable.links.updating.cluster_counts import Drained
 from webtable.links.updating.embedded_counts import Counts, forget_counts
 from webtable.links.updating.link_changes import LinkChanges, Newest, link_changes
 from webtable.pages.hooks import LinksChange
@@ -48,7 +48,7 @@ class Committer:
     def __init__(self, index: LinkIndex) -> None:
         self._index = index
         self._counts = Counts(index)
-        self._rows = ColumnWriter(index.rows, (schema.AT, schema.CUR), _COLUMNS)
+        self._rows = PartialRowWriter(index.rows, (schema.AT, schema.CUR), _COLUMNS)
 
     def together(self, changes: Sequence[LinksChange]) -> list[tuple[str, Write]]:
         """Returns all writes that follow from changes of pages, for the same commit."""

@@ -12,12 +12,12 @@ import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from webtable.index.columns import Columns, ColumnWriter
+from webtable.index.partial_row_writer import Columns, PartialRowWriter
 from webtable.index.table import RowState, commit_lock
 from webtable.links import schema
-from webtable.links.cells import decode_uris, encode_uris
+from webtable.links.cell_encoding import decode_uris, encode_uris
 from webtable.links.index import LinkIndex
-from webtable.links.updating.count_exporter import Drained
+from webtable.links.updating.cluster_counts import Drained
 from webtable.links.updating.count_rules import incount, inlink_columns, is_here, member_state
 from webtable.pages.columns import INLINK_COUNT, INLINKS, INLINKS_AT, URL
 from webtable.store.model import Row
@@ -96,9 +96,9 @@ class Counts:
     def __init__(self, index: LinkIndex) -> None:
         self._index = index
         self._lock = commit_lock(index.store)
-        self._ranks = ColumnWriter(index.rows, (schema.INCOUNT,), (schema.AT,))
+        self._ranks = PartialRowWriter(index.rows, (schema.INCOUNT,), (schema.AT,))
         changes = INLINKS, INLINKS_AT, INLINK_COUNT
-        self._pages = ColumnWriter(index.pages.rows, changes, (INLINKS, INLINKS_AT, URL))
+        self._pages = PartialRowWriter(index.pages.rows, changes, (INLINKS, INLINKS_AT, URL))
         with self._lock:
             self._cache = _caches.setdefault(index.store, _Cache())
             self._read_marks()

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from webtable.links import schema
-from webtable.links.cells import live_values
+from webtable.links.cell_encoding import live_values
 from webtable.links.index import LinkIndex
 from webtable.links.updating.cluster import Intents, Updater
-from webtable.links.updating.count_exporter import Drained, Exporter
+from webtable.links.updating.cluster_counts import Drained, Exporter
 from webtable.links.updating.embedded import Committer
 from webtable.pages.hooks import Begun, LinksChange
 from webtable.pages.page import NewCapture

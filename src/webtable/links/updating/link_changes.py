@@ -1,7 +1,7 @@
 """Decides what a page's newest links change: in its row of the link index, and at its targets.
 
 A pure function, called for each page by both ways of storing: `embedded.Committer` writes a batch
-of pages in one commit, `journal.PageRowDecision` writes one row of a cluster at a time.
+of pages in one commit, `page_row_update.PageRowDecision` writes one row of a cluster at a time.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
-from webtable.links import rules, schema
-from webtable.links.cells import decode_cur, decode_uris, encode_cur, live_values
+from webtable.links import protocol_rules, schema
+from webtable.links.cell_encoding import decode_cur, decode_uris, encode_cur, live_values
 
 __all__ = ["LinkChanges", "Newest", "link_changes", "moved_targets"]
 
@@ -47,7 +47,7 @@ class LinkChanges(NamedTuple):
         """Returns every page whose state must be written; may be `changed` itself, extended."""
         self.changed.update(self.others)
         if self.unfinished:
-            return rules.merged(self.unfinished, self.changed)
+            return protocol_rules.merged(self.unfinished, self.changed)
         return self.changed
 
 
@@ -75,7 +75,7 @@ def link_changes(
     before = after = live_values(stored_links)
     put: dict[bytes, bytes] = {}
     changed: set[bytes] = set()
-    if newest is not None and rules.is_newer(newest.revision, int(at or 0)):
+    if newest is not None and protocol_rules.is_newer(newest.revision, int(at or 0)):
         after = live_values(newest.links)
         put[schema.AT] = b"%d" % newest.revision
         changed = moved_targets(before, after)

@@ -6,13 +6,13 @@ import re
 
 import msgspec
 
-from webtable.errors import NotFound
+from webtable.errors import InvalidRequest, NotFound
 from webtable.pages.asking.line_diff import diff_lines
 from webtable.pages.html.charset import decode_page
 from webtable.pages.page import PageCapture, PageContent, capture_of
-from webtable.pages.storing.cells import encode_time
+from webtable.pages.storing.cell_encoding import encode_time
 from webtable.pages.table import PageTable
-from webtable.values import Value
+from webtable.result_base import Value
 
 __all__ = ["DiffLink", "PageDiff", "compare"]
 
@@ -39,9 +39,10 @@ class PageDiff(Value, msgspec.Struct):
     Attributes:
         url: the page.
         old, new: the captures that were compared.
-        lines: a unified difference of the bodies' text; empty where they are equal. Where much
-            stands in one line, elements stand in lines of their own.
-        gained, lost: links that came or went; links are told apart by URL, rel and anchor.
+        lines: a unified diff of the text of the bodies; empty where the texts are equal. Where a
+            line is very long, each element gets a line of its own.
+        gained, lost: links that only the new or only the old version has. Links are the same if
+            URL, rel and anchor are equal.
         coarse_lines: how many lines, old and new, are shown as replaced whole because comparing
             them with each other would take too long; 0 for nearly every page.
     """
@@ -68,13 +69,20 @@ def compare(pages: PageTable, url: str, old: int | None = None, new: int | None 
         new: None: now.
 
     Raises:
+        InvalidRequest: `old` is after `new`.
         NotFound: the page was not captured by then, or a body is not stored.
     """
+    if old is not None and new is not None and old > new:
+        raise InvalidRequest(
+            f"{encode_time(old)} is after {encode_time(new)}",
+            hint="the older time (--from) comes first",
+        )
     after = _stored(pages, url, new)
+    origins = dict(pages.origins(url))
     if old is None:
         earlier = [
             note
-            for note in pages.captures(url)
+            for note in origins
             if note.time < after.note.time and note.digest != after.note.digest
         ]
         if not earlier:
@@ -89,8 +97,8 @@ def compare(pages: PageTable, url: str, old: int | None = None, new: int | None 
         lines[:0] = [f"{sign} {time}" for sign, time in zip(("---", "+++"), times, strict=True)]
     return PageDiff(
         url,
-        capture_of(before.note),
-        capture_of(after.note),
+        capture_of(before.note, origins[before.note]),
+        capture_of(after.note, origins[after.note]),
         lines,
         [DiffLink(*link) for link in sorted(now - was)],
         [DiffLink(*link) for link in sorted(was - now)],

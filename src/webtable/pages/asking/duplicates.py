@@ -9,20 +9,19 @@ import msgspec
 
 from webtable.errors import InvalidRequest
 from webtable.index.table import Found, Hit
-from webtable.pages.asking.page_index import FEW, IndexQuery, PageIndexReader, SiteRows
+from webtable.pages.asking.page_index import FEW, SiteRows
 from webtable.pages.asking.results import QueryCost, ResultPage, after_key, bounded
 from webtable.pages.captures import payload_digest
 from webtable.pages.indexes import DIGESTS
-from webtable.pages.keys import KeyRange
 from webtable.pages.page import Page, page_of
 from webtable.pages.table import PageTable
+from webtable.result_base import Value
 from webtable.store.scan import Scan
-from webtable.values import Value
 
 __all__ = ["MOST_DUPLICATES", "Duplicates", "duplicates"]
 
 MOST_DUPLICATES = 100
-"""How many pages with the same body are shown of each, unless more are asked for."""
+"""How many pages of each group are shown by default."""
 
 _EMPTY_BODY = f"{payload_digest(b'')}_".encode()
 
@@ -32,8 +31,8 @@ class Duplicates(Value, msgspec.Struct):
 
     Attributes:
         digest: of the body.
-        pages: by row key, as many as were asked for at most.
-        is_truncated: whether there are more.
+        pages: by row key; at most as many as requested.
+        is_truncated: whether the group has more pages.
     """
 
     digest: str
@@ -46,32 +45,26 @@ def duplicates(
 ) -> ResultPage[Duplicates]:
     """Returns the groups of pages that have the same body, which is not empty, by digest.
 
-    Reads the entries of these alone. In a store made before it was marked which pages have the
-    same body it reads the whole index, until that is built anew.
+    Reads the index entries of these pages only.
 
     Args:
-        domain: only groups with a page of it; they are shown whole.
+        domain: only groups with a page of this domain; all pages of such a group are shown.
         most: how many pages to show of each group.
 
     Raises:
         InvalidRequest: `most` is less than 1.
     """
     if most < 1:
-        raise InvalidRequest(f"most {most} is less than 1", hint="ask for at least one page")
+        raise InvalidRequest(f"most {most} is less than 1", hint="give at least 1")
     cost = QueryCost(index=DIGESTS)
-    start, skip = after_key(after), 0
     site = SiteRows(pages, domain) if domain else None
-    if pages.rows.index(DIGESTS).is_grouped:
-        pieces = _marked_pieces(pages, start, limit + 1, most + 1, site)
-    else:
-        cost.is_whole_index, skip = True, PageIndexReader(pages).skip
-        pieces = iter([_groups(pages, start, skip, site)])
+    pieces = _marked_pieces(pages, after_key(after), limit + 1, most + 1, site)
     read: list[Found] = []
 
     def found() -> Iterator[tuple[str, Duplicates]]:
         for piece in pieces:
             read.append(pages.rows.check_hits(DIGESTS, piece))
-            yield from _duplicates(read[-1], skip, most)
+            yield from _duplicates(read[-1], most)
 
     results = bounded(found(), limit, cost)
     cost.entries = sum(checked.counts.entries for checked in read)
@@ -82,15 +75,20 @@ def duplicates(
 def _marked_pieces(
     pages: PageTable, start: bytes, size: int, most: int, site: SiteRows | None
 ) -> Iterator[Iterator[Hit]]:
-    """Yields so many entries of so many marked groups at a time, of those behind a key."""
-    marked = (group for group in pages.rows.marked(DIGESTS, start) if group != _EMPTY_BODY)
-    while groups := list(itertools.islice(marked, size)):
+    """Yields up to `most` entries of each of `size` marked groups at a time, behind a key."""
+    # Some more at once: the mark of a group that has fallen apart stays until a repair.
+    at_once = 2 * size
+    found = pages.rows.marked(DIGESTS, start, few=at_once + 1)
+    marked = (group for group in found if group != _EMPTY_BODY)
+    while groups := list(itertools.islice(marked, at_once)):
         if site is not None:
             groups = _with_site(pages, groups, site)
         scans = [Scan(prefix=group, batch_rows=FEW) for group in groups]
         streams = pages.rows.hits_of_many(DIGESTS, scans)
-        each = (itertools.islice(stream, most) for stream in streams)
-        yield itertools.chain.from_iterable(each)
+        each = (list(itertools.islice(stream, most)) for stream in streams)
+        shared = (same for same in each if len(same) > 1)
+        while piece := list(itertools.islice(shared, size)):
+            yield itertools.chain.from_iterable(piece)
 
 
 def _with_site(pages: PageTable, groups: Sequence[bytes], site: SiteRows) -> list[bytes]:
@@ -109,20 +107,10 @@ def _with_site(pages: PageTable, groups: Sequence[bytes], site: SiteRows) -> lis
     ]
 
 
-def _groups(pages: PageTable, start: bytes, skip: int, site: SiteRows | None) -> Iterator[Hit]:
-    """Yields the entries that share a digest with another one."""
-    bounds = KeyRange(start, b"\xff")
-    hits = PageIndexReader(pages).hits(IndexQuery(DIGESTS, bounds), bounds)
-    for _, group in itertools.groupby(hits, key=lambda hit: hit.key[skip:].partition(b"_")[0]):
-        same = list(group)
-        if len(same) > 1 and (site is None or any(site.may_have(hit.row) for hit in same)):
-            yield from same
-
-
-def _duplicates(checked: Found, skip: int, most: int) -> Iterator[tuple[str, Duplicates]]:
+def _duplicates(checked: Found, most: int) -> Iterator[tuple[str, Duplicates]]:
     """Yields the groups among pages in the order of their digests, with cursors."""
     pages = (
-        (hit.key[skip:].decode("latin-1"), page_of(hit.row, hit.found.values()))
+        (hit.key.decode("latin-1"), page_of(hit.row, hit.found.values()))
         for hit in checked
         if hit.found is not None
     )

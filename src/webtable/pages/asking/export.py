@@ -6,29 +6,32 @@ import codecs
 import email.utils
 import http
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import BinaryIO, Literal, TextIO, TypeAlias, cast
 
 import msgspec
 
 from webtable.errors import InvalidRequest
+from webtable.pages.asking.export_heads import adjusted_head
 from webtable.pages.columns import URL
-from webtable.pages.formats.payload_digests import checked, named_digest
+from webtable.pages.formats.http import parse_head
+from webtable.pages.formats.payload_digests import checked
 from webtable.pages.formats.warc_writer import CrawlWriter, Response
 from webtable.pages.html.charset import decode_page
 from webtable.pages.keys import is_address
-from webtable.pages.page import Page, PageContent
-from webtable.pages.storing.cells import encode_time
-from webtable.pages.storing.history import CaptureNote
+from webtable.pages.page import Page, StoredCapture
+from webtable.pages.storing.cell_encoding import Origin, encode_time
+from webtable.pages.storing.page_versions import CaptureNote
 from webtable.pages.table import PageTable
 from webtable.pages.urls import split_url
-from webtable.values import Value
+from webtable.result_base import Value
 
 __all__ = [
     "FORMS",
     "ExportReport",
     "Form",
     "all_urls",
+    "chosen_urls",
     "export",
     "export_cdxj",
     "export_jsonl",
@@ -64,6 +67,23 @@ def all_urls(pages: PageTable) -> Iterator[str]:
             yield url.decode()
 
 
+def chosen_urls(
+    pages: PageTable, of_domain: Iterable[str] | None, urls: Iterable[str] | None
+) -> Iterable[str]:
+    """Returns the URLs of an export: those of a domain, those of a list, or all.
+
+    Raises:
+        InvalidRequest: both are given, or the list is one text.
+    """
+    if of_domain is not None and urls is not None:
+        raise InvalidRequest("both a domain and a list of URLs", hint="name one of them")
+    if isinstance(urls, str):
+        raise InvalidRequest("urls is one text, not a list of URLs", hint="write urls=[URL]")
+    if urls is not None:
+        return map(pages.find_url, urls)
+    return all_urls(pages) if of_domain is None else of_domain
+
+
 def export(
     pages: PageTable, urls: Iterable[str], out: BinaryIO, form: Form = "warc"
 ) -> ExportReport:
@@ -88,8 +108,10 @@ def export_warc(pages: PageTable, urls: Iterable[str], out: BinaryIO) -> ExportR
     report = ExportReport()
     writer = CrawlWriter(out)
     for url, page in _stored_pages(pages, urls, report):
-        for content in pages.contents(url):
-            response = _response(page, content)
+        notes = pages.captures(url)
+        brought = {note.digest for note in notes if not note.is_revisit}
+        for capture in pages.contents(url):
+            response = _response(page, capture, brought)
             if response is None:
                 report.bodiless += 1
             else:
@@ -148,18 +170,52 @@ def _stored_pages(
             yield url, page
 
 
-def _response(page: Page, content: PageContent) -> Response | None:
-    """Returns a capture as a record; None where its body is not stored."""
-    note, body = content
+def _response(page: Page, capture: StoredCapture, brought: set[str]) -> Response | None:
+    """Returns a capture as a record; None where its body is not stored.
+
+    Args:
+        brought: the digests whose bodies other records of the page have. A revisit of another URL
+            becomes a response, so that the file has its body. The digest is added.
+    """
+    note, origin, body, _ = capture
     if body is None and not note.is_revisit:
         return None
-    repeats = (page.url, note.time) if note.is_revisit else None
+    repeats = None
+    if note.is_revisit and (body is None or note.digest in brought):
+        at = note.time if origin.revisited_time is None else origin.revisited_time
+        repeats = origin.revisited_url or page.url, at
+    brought.add(note.digest)
     # The exported body has no codings, so its digest may differ from the recorded one.
-    digest = note.digest if body is None else checked(named_digest(note.digest), body).digest
+    digest = note.digest if body is None else checked(note.digest, body).digest
+    headers = _headers(page, note)
     return Response(
-        page.url, note.time, _status(note.status), _headers(page, note), body or b"", digest,
-        repeats,
+        page.url, note.time, _status(note.status), headers, body or b"", digest, repeats,
+        _head(capture, headers, is_revisit=repeats is not None), _about(origin),
     )  # fmt: skip
+
+
+def _head(capture: StoredCapture, headers: Sequence[tuple[str, str]], *, is_revisit: bool) -> bytes:
+    """Returns the stored head, adjusted to the written body; empty where it is not stored."""
+    note, _, body, head = capture
+    if not head:
+        return b""
+    # A revisit may have the status 304; a response with a body has the status of the page.
+    parsed = parse_head(head)
+    if not is_revisit and (parsed is None or parsed.status != note.status):
+        head = f"HTTP/1.1 {_status(note.status)}".encode() + head[len(head.splitlines()[0]) :]
+    types = [f"{name}: {value}" for name, value in headers if name == "Content-Type"]
+    size = None if body is None else len(body)
+    return adjusted_head(head, size, "".join(types).encode())
+
+
+def _about(origin: Origin) -> list[tuple[str, str]]:
+    """Returns what a record has besides its response."""
+    values = (
+        ("WARC-IP-Address", origin.address),
+        ("WARC-Truncated", origin.truncated),
+        ("WARC-Protocol", origin.protocol),
+    )
+    return [(name, value) for name, value in values if value]
 
 
 def _headers(page: Page, note: CaptureNote) -> list[tuple[str, str]]:

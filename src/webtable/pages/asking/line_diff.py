@@ -1,10 +1,10 @@
 """A unified diff of two lists of lines, in time that grows with their length and no faster.
 
-`difflib` gives the diff where it needs few steps, as for nearly every page. It looks at all lines
-again for each block that it finds, so it would take hours for a page whose author changed every
-second line of many. There the lines that both texts have exactly once are found first and aligned
-(a "patience" diff); `difflib` compares what is between them, the smallest gaps first. When the
-steps are used up, each gap that is left is shown as replaced whole.
+`difflib` makes the diff where it needs few steps, as for nearly every page. It reads all lines
+again for each block that it finds, so it would take hours for a long page with a change in every
+second line. For such a page, the lines that both texts have exactly once are found first and
+aligned (a "patience" diff); `difflib` compares the gaps between them, the smallest gaps first. When
+the steps are used up, each remaining gap is shown as replaced whole.
 """
 
 from __future__ import annotations

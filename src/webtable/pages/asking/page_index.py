@@ -9,26 +9,24 @@ from __future__ import annotations
 
 import bisect
 import heapq
-import itertools
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from webtable.index.table import Hit
 from webtable.pages.asking.results import QueryCost, ResultPage, bounded
 from webtable.pages.columns import METADATA_FAMILY
+from webtable.pages.indexes import BUCKET_BYTES, BUCKETS
 from webtable.pages.keys import KeyRange, SaltedKeys
 from webtable.pages.page import Page, page_of
 from webtable.pages.table import PageTable
 from webtable.pages.urls import split_url, typed_site
 from webtable.store.scan import Scan
 
-__all__ = ["FEW", "IndexQuery", "PageIndexReader", "SiteRows", "modified_key"]
+__all__ = ["FEW", "IndexQuery", "PageIndexReader", "SiteRows"]
 
-FEW = 8
-"""Entries of each salt that are read at once: enough for most queries."""
-_SORTED_AT_ONCE = 1_024
-_SALTS = tuple(b"%02x:" % number for number in range(256))
-_TIME_SIGNS = str.maketrans("T", "_", "-:Z")
+FEW = 12
+"""Entries of each bucket that are read at once: enough for most queries of a site or two, whose
+pages are in one bucket each. More would cost time in reverse scans, where HBase seeks every row."""
 # Between two entries of a site; then its pages are read instead. An entry costs a tenth of a page.
 _MOST_OTHERS = 2_000
 
@@ -62,7 +60,7 @@ class IndexQuery(NamedTuple):
     """Which entries of an index a query is about.
 
     Attributes:
-        bounds: the keys of the entries, without salts.
+        bounds: the keys of the entries, without buckets.
         is_wanted: leaves out pages that the index alone does not tell from others.
         is_reverse: whether the last entry comes first.
         site: leaves out the pages of other sites.
@@ -95,8 +93,8 @@ class PageIndexReader:
     def __init__(self, pages: PageTable) -> None:
         self._pages = pages
         self._is_salted = isinstance(pages.keys, SaltedKeys)
-        self.skip = 3 if self._is_salted else 0
-        """Bytes of the salt in front of keys."""
+        self.skip = BUCKET_BYTES if self._is_salted else 0
+        """Bytes of the bucket in front of keys."""
 
     def read(self, query: IndexQuery, limit: int, after: str | None) -> ResultPage[Page]:
         """Returns the pages behind a cursor."""
@@ -104,7 +102,7 @@ class PageIndexReader:
             return self._from_index(query, limit, after)
         others = _Others(query.site)
         found = self._from_index(query, limit, after, others)
-        # With as many results as were asked for it does not matter what follows.
+        # If all requested results are found, the entries behind them do not matter.
         if not others.are_too_many or found.is_truncated:
             return found
         return self._from_site(query, query.site, limit, after, found.cost)
@@ -159,56 +157,24 @@ class PageIndexReader:
         chosen = choose(max(limit, 0) + 1, entries(), key=lambda pair: pair[0])
         return bounded(((key.decode("latin-1"), page) for key, page in chosen), limit, cost)
 
-    def read_by_day(
-        self, query: IndexQuery, prefix_bytes: int, limit: int, after: str | None
-    ) -> ResultPage[Page]:
-        """Reads an index that knows days only, in the order of times, the newest first.
-
-        Reads all pages of each day that the results touch; keeps no more of them than are shown.
-        """
-        start, stop = query.behind(after)
-        day = slice(self.skip + prefix_bytes, self.skip + prefix_bytes + 8)
-        days = KeyRange(start[: prefix_bytes + 8], stop[: prefix_bytes + 8] + b"`")
-        cost = QueryCost(index=query.name, is_by_day=True)
-
-        def timed(hits: Iterator[Hit]) -> Iterator[tuple[bytes, Page]]:
-            while some := list(itertools.islice(hits, _SORTED_AT_ONCE)):
-                checked = self._pages.rows.check_hits(query.name, iter(some))
-                for hit in checked:
-                    page = None if hit.found is None else page_of(hit.row, hit.found.values())
-                    if page is not None and query.wants(page):
-                        key = start[:prefix_bytes] + modified_key(page) + b"_" + hit.row
-                        if start <= key < stop:
-                            yield key, page
-                cost.entries += checked.counts.entries
-                cost.rows += checked.counts.rows
-
-        def found() -> Iterator[tuple[str, Page]]:
-            hits = self.hits(query, days)
-            for _, same in itertools.groupby(hits, key=lambda hit: hit.key[day]):
-                for key, page in heapq.nlargest(limit + 1, timed(same), key=lambda pair: pair[0]):
-                    yield key.decode("latin-1"), page
-
-        return bounded(found(), limit, cost)
-
     def hits(self, query: IndexQuery, bounds: KeyRange) -> Iterator[Hit]:
-        """Yields the entries of a range of keys without salts, of all salts in one order."""
+        """Yields the entries of a range of keys without buckets, of all buckets in one order."""
         start, stop = bounds
         if stop <= start:
             return iter(())
         rows, reverse = self._pages.rows, query.is_reverse
         if not self._is_salted:
             return rows.hits(query.name, Scan(start=start, stop=stop, reverse=reverse))
-        salts = _SALTS
+        buckets = BUCKETS
         if query.site is not None:
-            # The pages of a registered domain have one salt.
-            salts = tuple(dict.fromkeys(low[: self.skip] for low, _ in query.site.ranges))
+            # The pages of a registered domain have one salt, so they are in one bucket.
+            buckets = tuple(dict.fromkeys(low[:1] + b":" for low, _ in query.site.ranges))
         scans = [
-            Scan(start=salt + start, stop=salt + stop, reverse=reverse, batch_rows=FEW)
-            for salt in salts
+            Scan(start=bucket + start, stop=bucket + stop, reverse=reverse, batch_rows=FEW)
+            for bucket in buckets
         ]
         each = rows.hits_of_many(query.name, scans)
-        return heapq.merge(*each, key=lambda hit: hit.key[3:], reverse=reverse)
+        return heapq.merge(*each, key=lambda hit: hit.key[BUCKET_BYTES:], reverse=reverse)
 
 
 class _Others:
@@ -237,8 +203,3 @@ class _Others:
             if in_a_row > _MOST_OTHERS:
                 self.are_too_many = True
                 return
-
-
-def modified_key(page: Page) -> bytes:
-    """Returns the time of a page as the keys of indexes by time have it."""
-    return page.last_modified.translate(_TIME_SIGNS).encode()

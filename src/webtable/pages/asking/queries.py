@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from webtable.errors import InvalidRequest
 from webtable.pages.asking.duplicates import MOST_DUPLICATES, Duplicates, duplicates
-from webtable.pages.asking.page_index import IndexQuery, PageIndexReader, SiteRows, modified_key
+from webtable.pages.asking.page_index import IndexQuery, PageIndexReader, SiteRows
 from webtable.pages.asking.results import QueryCost, ResultPage, after_key, bounded
 from webtable.pages.columns import BODY, LINKS, METADATA_FAMILY
 from webtable.pages.keys import KeyRange, is_suffix, reversed_host
@@ -27,11 +27,11 @@ _EVERYTHING = KeyRange(b"", b"")
 
 
 class _ScanQuery(NamedTuple):
-    """Which rows a query reads, and which of them it is about.
+    """Which rows a query reads, and which of them it returns.
 
     Attributes:
-        columns: what `is_wanted` looks at besides the metadata.
-        is_scan: whether it reads pages only to leave them out.
+        columns: the columns that `is_wanted` needs besides the metadata.
+        is_scan: whether the query reads pages only to leave them out.
     """
 
     ranges: list[KeyRange]
@@ -94,11 +94,8 @@ class PageQueries:
     ) -> ResultPage[Page]:
         """Returns the pages that changed from one time up to another, the newest first.
 
-        In a store made before the indexes knew more than days it reads all pages of a day to put
-        them in order, until the index is built anew.
-
         Raises:
-            InvalidRequest: the range ends before it begins, or the domain is none.
+            InvalidRequest: the range ends before it begins, or the domain is not valid.
         """
         if since and until and since.ljust(14, "0") >= until.ljust(14, "0"):
             raise InvalidRequest(
@@ -108,8 +105,6 @@ class PageQueries:
         name, before, site = self._time_index(domain)
         bounds = KeyRange(before + _time_key(since), before + (_time_key(until) or b":"))
         query = IndexQuery(name, bounds, is_reverse=True, site=site)
-        if name not in self._pages.exact_times:
-            return self._index.read_by_day(query, len(before), limit, after)
         return self._index.read(query, limit, after)
 
     def outdated(
@@ -117,17 +112,8 @@ class PageQueries:
     ) -> ResultPage[Page]:
         """Returns the pages that did not change since a time, the oldest first."""
         name, prefix, site = self._time_index(domain)
-        stop = _time_key(before)
-        if name in self._pages.exact_times:
-            query = IndexQuery(name, KeyRange(prefix + b"0", prefix + stop), site=site)
-        else:
-            query = IndexQuery(
-                name,
-                KeyRange(prefix + b"0", prefix + stop[:8] + b"`"),
-                is_wanted=lambda page: modified_key(page) < stop,
-                site=site,
-            )
-        return self._index.read(query, limit, after)
+        bounds = KeyRange(prefix + b"0", prefix + _time_key(before))
+        return self._index.read(IndexQuery(name, bounds, site=site), limit, after)
 
     def largest(
         self, *, domain: str = "", limit: int = 20, after: str | None = None

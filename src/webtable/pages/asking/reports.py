@@ -1,4 +1,4 @@
-"""`Reports`: the lists of pages that a program asks for. See `WebTable.reports`."""
+"""`Reports`: lists of pages, for programs. See `WebTable.reports`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from webtable.pages.asking.duplicates import MOST_DUPLICATES, Duplicates
 from webtable.pages.asking.queries import PageQueries
 from webtable.pages.asking.results import Fetch, Results
 from webtable.pages.page import Page
-from webtable.pages.storing.cells import encode_time
+from webtable.pages.storing.cell_encoding import encode_time
 from webtable.pages.table import PageTable
 from webtable.pages.times import When, second_of
 
@@ -31,8 +31,9 @@ def list_of(
 class Reports:
     """Lists of pages. Each takes `domain=`, `limit=` and `cursor=`; without a limit it is complete.
 
-    A domain is a host with its subdomains, such as `example.com`, or a host and a port. Days and
-    times are in UTC: `2026-09-01`, `2026-09-01T12:30:00Z`, dates, or datetimes with a time zone.
+    A domain is a host with its subdomains, such as `example.com`, or a host and a port; for a
+    domain without pages a list is empty. Days and times are in UTC: `2026-09-01`,
+    `2026-09-01T12:30:00Z`, dates, or datetimes with a time zone.
     """
 
     def __init__(self, pages: PageTable) -> None:
@@ -115,7 +116,7 @@ class Reports:
         """Returns the groups of pages with the same body, by digest.
 
         Args:
-            domain: only groups with a page of it; such a group is shown with its other pages.
+            domain: only groups with a page of this domain; all pages of such a group are shown.
             most: how many pages to show of each group.
         """
         fetch = partial(self._queries.duplicates, domain=domain, most=most)

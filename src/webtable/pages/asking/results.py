@@ -16,7 +16,7 @@ from typing import Generic, Protocol, TypeVar
 import msgspec
 
 from webtable.errors import InvalidRequest
-from webtable.values import Value
+from webtable.result_base import Value
 
 __all__ = ["Fetch", "QueryCost", "ResultPage", "Results", "after_key", "bounded", "wrong_cursor"]
 
@@ -34,17 +34,12 @@ class QueryCost(Value, msgspec.Struct):
         entries: entries of the index that were read.
         rows: rows of pages that were read.
         is_scan: whether pages were read that the results do not show, because there is no index.
-        is_whole_index: whether all of the index was read, because it is of an earlier format.
-        is_by_day: whether all pages of a day were read to put them in order, because the index is
-            of an earlier format and knows days only.
     """
 
     index: str = ""
     entries: int = 0
     rows: int = 0
     is_scan: bool = False
-    is_whole_index: bool = False
-    is_by_day: bool = False
 
     def add(self, other: QueryCost) -> None:
         """Adds what the next page has cost."""
@@ -52,18 +47,16 @@ class QueryCost(Value, msgspec.Struct):
         self.entries += other.entries
         self.rows += other.rows
         self.is_scan |= other.is_scan
-        self.is_whole_index |= other.is_whole_index
-        self.is_by_day |= other.is_by_day
 
 
 class ResultPage(msgspec.Struct, Generic[T]):
     """Some results, and where the list goes on.
 
     Attributes:
-        items: at most as many as were asked for.
-        next: where the results behind these begin, a cursor; None where there are none.
-        cost: what reading them has cost.
-        about: what else is known of the whole list, such as how far back it reaches.
+        items: the results; at most as many as requested.
+        next: the cursor of the results that follow; None at the end of the list.
+        cost: what reading the results has cost.
+        about: facts about the whole list, such as how far back it reaches.
     """
 
     items: list[T]
@@ -87,14 +80,15 @@ class Fetch(Protocol[T]):
 class Results(Generic[T]):
     """A list of results. Iterating reads it page by page, so it may be longer than memory.
 
-    Nothing is read before it is needed. Each iteration begins anew, and shows what is stored then.
-    Every list of `WebTable` takes `limit`, how many results at most (None: all), and `cursor`, the
-    cursor of earlier results of the same query, to go on behind them; a limit below 1 or the cursor
-    of another query is an `InvalidRequest`. An object belongs to one thread.
+    Results are read when they are needed. Each iteration starts from the beginning and returns what
+    is stored at that time. Every list of `WebTable` has the arguments `limit`, the maximum number
+    of results (None: all), and `cursor`, the cursor of earlier results of the same query, to resume
+    behind them; a limit below 1 or the cursor of another query is an `InvalidRequest`. An object
+    belongs to one thread.
 
     Attributes:
         explain: what has been read so far, a `QueryCost`.
-        about: what is known of the list besides its results, such as how far back it reaches.
+        about: facts about the whole list, such as how far back it reaches.
     """
 
     # Cursors belong to `query`, the query with its arguments as a text.
@@ -124,9 +118,9 @@ class Results(Generic[T]):
             size = min(size * 2, _LARGEST_PAGE)
 
     def page(self) -> ResultPage[T]:
-        """Returns the results up to the limit in one piece, or the first 100 where there is none.
+        """Returns the results up to the limit, or the first 100 if the list has no limit.
 
-        They are read once, at the first call.
+        The results are read once, at the first call.
         """
         if self._first is None:
             found = self._read(self._limit or _FIRST_PAGE, self._after)
@@ -191,7 +185,7 @@ def bounded(found: Iterator[tuple[str, T]], limit: int, cost: QueryCost) -> Resu
 
 def _check_limit(limit: int | None) -> None:
     if limit is not None and limit < 1:
-        raise InvalidRequest(f"limit {limit} is less than 1", hint="ask for at least one")
+        raise InvalidRequest(f"limit {limit} is less than 1", hint="give at least 1")
 
 
 def _sealed(query: str, place: str) -> str:

@@ -17,8 +17,8 @@ from webtable.pages import schema
 from webtable.pages.asking.queries import PageQueries
 from webtable.pages.keys import SaltedKeys
 from webtable.pages.table import PageTable
+from webtable.result_base import Value
 from webtable.store.scan import Scan
-from webtable.values import Value
 
 __all__ = ["Finding", "examine"]
 
@@ -81,20 +81,25 @@ def _losses(pages: PageTable) -> Finding:
 def _pages(pages: PageTable) -> Finding:
     scan = Scan(limit=MOST_PAGES + 1, filter=_KEYS_ONLY)
     count = sum(1 for _ in pages.store.table("webtable_url_idx").scan(scan))
+    advice = "make a store with salted keys, best on a cluster, and load it from an export"
+    return _count(pages, "pages", count, MOST_PAGES, advice)
+
+
+def _count(pages: PageTable, what: str, count: int, most: int, advice: str) -> Finding:
+    """Returns whether a count is one that readable keys are for."""
     is_salted = isinstance(pages.keys, SaltedKeys)
     return Finding(
-        "pages",
-        f"{count:,}" if count <= MOST_PAGES else f"more than {MOST_PAGES:,}",
-        "any number with salted keys" if is_salted else f"{MOST_PAGES:,}",
-        is_salted or count <= MOST_PAGES,
-        "make a store with salted keys, best on a cluster, and load it from an export",
+        what,
+        f"{count:,}" if count <= most else f"more than {most:,}",
+        "any number with salted keys" if is_salted else f"{most:,}",
+        is_salted or count <= most,
+        advice,
     )
 
 
 def _domains(pages: PageTable) -> Finding:
     """Counts registered domains by jumping from one to the next in the index by domain."""
     table = pages.store.table("webtable_domain_idx")
-    is_salted = isinstance(pages.keys, SaltedKeys)
     count, start = 0, b""
     while count <= MOST_DOMAINS:
         row = next(table.scan(Scan(start=start, limit=1, filter=_KEYS_ONLY)), None)
@@ -104,13 +109,8 @@ def _domains(pages: PageTable) -> Finding:
         found = _DOMAIN.match(row.key)
         # Behind all days of this domain. A host may contain `_` too, but rarely digits after it.
         start = row.key + b"\0" if found is None else found[1] + b"_:"
-    return Finding(
-        "domains",
-        f"{count:,}" if count <= MOST_DOMAINS else f"more than {MOST_DOMAINS:,}",
-        "any number with salted keys" if is_salted else f"{MOST_DOMAINS:,}",
-        is_salted or count <= MOST_DOMAINS,
-        "check how pages are spread over domains (`webtable pages`); salted keys spread them",
-    )
+    advice = "check how pages are spread over domains (`webtable pages`); salted keys spread them"
+    return _count(pages, "domains", count, MOST_DOMAINS, advice)
 
 
 def _latency(pages: PageTable) -> Finding:

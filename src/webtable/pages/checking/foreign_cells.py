@@ -9,15 +9,30 @@ is possible for one row.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
 from webtable.errors import CorruptData
-from webtable.index.cells import decode_pending, decode_revision
+from webtable.index.cell_encoding import decode_pending, decode_revision
 from webtable.pages import schema
-from webtable.pages.columns import CAPTURE, INLINKS, INLINKS_AT, PENDING, REVISION
-from webtable.pages.storing.cells import decode_note, encode_time, note_qualifier
-from webtable.pages.storing.history import CaptureNote
+from webtable.pages.columns import (
+    CAPTURE,
+    CHANGED,
+    FACTS,
+    HEAD,
+    INLINKS,
+    INLINKS_AT,
+    PENDING,
+    REVISION,
+)
+from webtable.pages.storing.cell_encoding import (
+    decode_note,
+    decode_origin,
+    encode_time,
+    note_qualifier,
+)
+from webtable.pages.storing.content_revision import decode_changed
+from webtable.pages.storing.page_versions import CaptureNote
 from webtable.store.model import MAX_TIMESTAMP, CellType, Row
 from webtable.store.mutation import Delete
 from webtable.store.scan import ALL_VERSIONS, Get, Scan
@@ -32,14 +47,16 @@ __all__ = [
     "split_cells",
 ]
 
-# The counts of the link index have a revision as timestamp, not the time of a capture.
-_DERIVED = frozenset({INLINKS, INLINKS_AT})
+# The content revision, and the counts of the link index, have a revision as timestamp, not the
+# time of a capture.
+_DERIVED = frozenset({CHANGED, INLINKS, INLINKS_AT})
 _TRUTH = tuple(
-    name.encode() for name in (schema.CONTENT, schema.METADATA, schema.OUTLINKS, schema.CAPTURES)
+    name.encode()
+    for name in (schema.CONTENT, schema.METADATA, schema.OUTLINKS, schema.CAPTURES, schema.FACTS)
 )
 _SMALL = (schema.METADATA.encode(), schema.CAPTURES.encode())
 _CAPTURES = (schema.CAPTURES.encode(),)
-_KEPT = frozenset({REVISION, PENDING})
+_KEPT = frozenset({REVISION, PENDING, CHANGED})
 _VERSIONED = (schema.CONTENT.encode(), schema.OUTLINKS.encode())
 
 
@@ -59,7 +76,8 @@ def split_cells(row: Row) -> tuple[dict[tuple[int, str], CaptureNote], list[Fore
     """Returns the captures of a row, and its cells that no capture wrote.
 
     Args:
-        row: read with the families `metadata` and `captures`; other columns are checked as well.
+        row: read with the families `metadata` and `captures`; other columns are checked as well,
+            each head for its capture.
 
     Raises:
         CorruptData: a capture does not decode.
@@ -71,6 +89,7 @@ def split_cells(row: Row) -> tuple[dict[tuple[int, str], CaptureNote], list[Fore
             qualifier = column.partition(b":")[2]
             try:
                 note = decode_note(qualifier, value)
+                decode_origin(value)
             except CorruptData:
                 if _is_stamped(qualifier, timestamp):
                     raise
@@ -81,12 +100,30 @@ def split_cells(row: Row) -> tuple[dict[tuple[int, str], CaptureNote], list[Fore
             else:
                 foreign.append(ForeignCell(column, timestamp))
         elif (column == REVISION and not _is_revision(value, timestamp)) or (
-            column == PENDING and not _is_pending(value)
+            (column == PENDING and not _is_pending(value))
+            or (column == CHANGED and not _is_changed(value, timestamp))
         ):
             foreign.append(ForeignCell(column, timestamp))
+    foreign += _stray_heads(row, notes.values())
     if notes:
         foreign += _later_cells(row, max(notes)[0])
+        foreign += _facts_of_no_capture(row, {FACTS + digest.encode() for _, digest in notes})
     return notes, foreign
+
+
+def _stray_heads(row: Row, notes: Iterable[CaptureNote]) -> list[ForeignCell]:
+    """Returns the heads of a row that belong to none of its captures."""
+    heads = [(cell[0], cell[1]) for cell in row.raw_cells if cell[0].startswith(HEAD)]
+    if not heads:
+        return []
+    own = {(HEAD + note_qualifier(note), note.time * 1000) for note in notes}
+    return [ForeignCell(*head) for head in heads if head not in own]
+
+
+def _facts_of_no_capture(row: Row, known: Collection[bytes]) -> Iterable[ForeignCell]:
+    for column, timestamp, _, _ in row.raw_cells:
+        if column.startswith(FACTS) and column not in known:
+            yield ForeignCell(column, timestamp)
 
 
 def _later_cells(row: Row, newest: int) -> Iterable[ForeignCell]:
@@ -111,6 +148,13 @@ def _is_stamped(qualifier: bytes, timestamp: int) -> bool:
 def _is_revision(value: bytes, timestamp: int) -> bool:
     try:
         return decode_revision(value).number == timestamp
+    except CorruptData:
+        return False
+
+
+def _is_changed(value: bytes, timestamp: int) -> bool:
+    try:
+        return decode_changed(value).number == timestamp
     except CorruptData:
         return False
 

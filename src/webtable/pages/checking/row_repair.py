@@ -19,19 +19,32 @@ from webtable.pages.checking.foreign_cells import (
 )
 from webtable.pages.columns import (
     CAPTURES_FAMILY,
+    DIGEST,
+    FACTS_FAMILY,
+    FETCHED,
+    HTTP_FAMILY,
+    LAST_MODIFIED,
     LINK_COUNT,
     LINKS_OF,
-    METADATA,
     METADATA_COLUMNS,
     METADATA_FAMILY,
     NEWEST,
+    REDIRECT,
+    SIZE,
+    STATUS,
+    TYPE,
     URL,
 )
 from webtable.pages.page import NewCapture, PageInfo, info_of, metadata_of
 from webtable.pages.schema import TABLE
-from webtable.pages.storing.cells import encode_time
-from webtable.pages.storing.history import CaptureNote, counting, last_modified
-from webtable.pages.storing.row_write import completed
+from webtable.pages.storing.cell_encoding import encode_time
+from webtable.pages.storing.content_revision import content_change
+from webtable.pages.storing.page_versions import (
+    CaptureNote,
+    completed,
+    counting,
+    last_modified,
+)
 from webtable.pages.table import PageTable
 from webtable.store.mutation import Put
 from webtable.store.scan import ALL_VERSIONS
@@ -43,7 +56,7 @@ HIDDEN = (
     " page again if it is gone then, and repair again"
 )
 
-_ROW = (METADATA_FAMILY, CAPTURES_FAMILY)
+_ROW = (METADATA_FAMILY, CAPTURES_FAMILY, FACTS_FAMILY)
 
 
 def decided_columns(notes: Iterable[CaptureNote]) -> dict[bytes, bytes]:
@@ -52,15 +65,15 @@ def decided_columns(notes: Iterable[CaptureNote]) -> dict[bytes, bytes]:
     counted = counting(found)
     newest = completed(counted[-1], [n for n in found if n.digest == counted[-1].digest])
     texts = {
-        "status_code": str(newest.status),
-        "last_modified": encode_time(last_modified(counted)),
-        "fetched": encode_time(newest.time),
-        "size": str(newest.size),
-        "type": newest.type,
-        "digest": newest.digest,
-        "redirect": newest.redirect,
+        STATUS: str(newest.status),
+        LAST_MODIFIED: encode_time(last_modified(counted)),
+        FETCHED: encode_time(newest.time),
+        SIZE: str(newest.size),
+        TYPE: newest.type,
+        DIGEST: newest.digest,
+        REDIRECT: newest.redirect,
     }
-    return {METADATA + name.encode(): text.encode() for name, text in texts.items()}
+    return {column: text.encode() for column, text in texts.items()}
 
 
 class RowRepair:
@@ -88,7 +101,7 @@ class RowRepair:
         return left
 
     def _write(self, row: bytes) -> None:
-        found = self._table.get(row, _ROW, versions=ALL_VERSIONS)
+        found = self._table.get(row, (*_ROW, HTTP_FAMILY), versions=ALL_VERSIONS)
         if found is None:
             return
         notes, foreign = split_cells(found)
@@ -122,7 +135,9 @@ def _repaired(pages: PageTable, state: RowState) -> Change | None:
     # The stored value may be wrong too; without it, the next capture is stored by all rules.
     metadata[NEWEST] = b""
     put = Put(state.row, metadata, timestamp=newest.time * 1000)
-    return Change(more=[put], facts={**state.facts, **metadata}, renew=True)
+    facts = {**state.facts, **metadata}
+    changed = content_change(state.facts, facts)
+    return Change(more=[put], facts=facts, renew=True, of_revision=changed)
 
 
 def _lost(pages: PageTable, state: RowState, newest: CaptureNote) -> dict[bytes, bytes]:

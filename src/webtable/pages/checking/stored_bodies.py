@@ -4,17 +4,19 @@ Bodies are read one by one, a few megabytes at a time, however many versions a r
 have the size in its captures, and the digest in the cell next to it. Stores up to format 2 have no
 digest of the body itself, only the digest of the recorded payload, which differs for a compressed
 response. Then only the size and the checksums of the files can be compared, and the body counts as
-unproven.
+unproven. The facts of each body are computed again and compared with the stored ones.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
+from webtable.pages.checking.stored_facts import CheckedBody, FactsChecker, StoredFacts
 from webtable.pages.columns import BODY, BODY_OF
 from webtable.pages.formats.payload_digests import is_digest_of
-from webtable.pages.storing.cells import decode_body_of, encode_time
+from webtable.pages.storing.cell_encoding import decode_body_of, encode_time
 from webtable.pages.storing.row_history import RowHistory
 from webtable.store.scan import Get
 from webtable.store.table import Table
@@ -32,6 +34,7 @@ class BodyFinding(NamedTuple):
     row: bytes
     url: str
     what: str
+    is_repaired: bool = False
 
 
 class _Body(NamedTuple):
@@ -41,6 +44,9 @@ class _Body(NamedTuple):
     digest: str
     sizes: frozenset[int]
     """The sizes in the captures with this digest; empty: none of them has a body."""
+    media_type: str | None
+    """Its media type, if its facts are to be checked: at one of several versions of a body."""
+    facts: StoredFacts | None
 
 
 class BodyChecker:
@@ -51,21 +57,33 @@ class BodyChecker:
         unproven: how many of them have no digest of the body itself.
     """
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: Table, facts: FactsChecker | None = None) -> None:
+        self._facts = facts
         self._table = table
         self._waiting: list[_Body] = []
         self._size = 0
         self.bodies = self.unproven = 0
 
-    def add(self, row: bytes, url: str, history: RowHistory) -> Iterator[BodyFinding]:
+    def add(
+        self,
+        row: bytes,
+        url: str,
+        history: RowHistory,
+        facts: Mapping[str, StoredFacts] = MappingProxyType({}),
+    ) -> Iterator[BodyFinding]:
         """Adds the bodies of a row; yields differences of these or of earlier ones."""
+        checked: set[str] = set()
         sizes: dict[str, set[int]] = {}
         for note in history.notes.values():
             if not note.waits_for_body:
                 sizes.setdefault(note.digest, set()).add(note.size)
         for time, digest in history.bodies.by_time.items():
             named = frozenset(sizes.get(digest, ()))
-            self._waiting.append(_Body(row, url, time, digest, named))
+            first = history.first(digest)
+            media_type = None if digest in checked or first is None else first.type
+            checked.add(digest)
+            found = facts.get(digest)
+            self._waiting.append(_Body(row, url, time, digest, named, media_type, found))
             self._size += max(named, default=_UNKNOWN_BYTES)
             if self._size >= _MOST_BYTES or len(self._waiting) >= _MOST_BODIES:
                 yield from self.flush()
@@ -74,12 +92,20 @@ class BodyChecker:
         """Reads the bodies that were added; yields their differences."""
         waiting, self._waiting, self._size = self._waiting, [], 0
         gets = [_get(each, BODY, BODY_OF) for each in waiting]
-        for each, found in zip(waiting, self._table.get_many(gets), strict=True):
-            values = {} if found is None else found.values()
+        for each, row in zip(waiting, self._table.get_many(gets), strict=True):
+            values = {} if row is None else row.values()
             what = self._compare(each, values.get(BODY), values.get(BODY_OF))
             if what:
                 at = encode_time(each.time)
                 yield BodyFinding(each.row, each.url, f"damaged: its body of {at} {what}")
+            elif (found := self._compare_facts(each, values.get(BODY))) is not None:
+                yield BodyFinding(each.row, each.url, *found)
+
+    def _compare_facts(self, each: _Body, body: bytes | None) -> tuple[str, bool] | None:
+        if self._facts is None or each.media_type is None or body is None:
+            return None
+        checked = CheckedBody(each.row, each.url, each.time, each.digest, each.media_type, body)
+        return self._facts.check(checked, each.facts)
 
     def _compare(self, each: _Body, body: bytes | None, body_of: bytes | None) -> str:
         if body is None:

@@ -1,5 +1,6 @@
-"""Verifies a store of pages: rows against captures, bodies against digests, indexes against rows.
+"""Verifies a store of pages: rows, bodies, facts and indexes.
 
+Rows are compared with captures, bodies with digests, facts with bodies, and indexes with rows.
 `docs/explain/consistency.md` describes exactly what is proved. Everything that was repaired is
 verified again, so a report never calls something repaired that is not.
 """
@@ -25,14 +26,19 @@ from webtable.pages.checking.foreign_cells import (
 )
 from webtable.pages.checking.row_repair import HIDDEN, RowRepair, decided_columns
 from webtable.pages.checking.stored_bodies import BodyChecker
+from webtable.pages.checking.stored_facts import FactsChecker, facts_of_row
 from webtable.pages.columns import (
     BODY_OF,
     CAPTURES_FAMILY,
+    CHANGED,
+    FACTS_FAMILY,
+    HTTP_FAMILY,
     LINKS_OF,
     METADATA_COLUMNS,
     METADATA_FAMILY,
     URL,
 )
+from webtable.pages.indexes import BUCKETS
 from webtable.pages.keys import SaltedKeys
 from webtable.pages.storing.row_history import history_of
 from webtable.pages.storing.table_creation import build_index, unbuilt
@@ -43,7 +49,7 @@ from webtable.store.scan import ALL_VERSIONS, Scan
 __all__ = ["Difference", "PageReport", "chosen_rows", "verify_pages"]
 
 _QUICK = (METADATA_FAMILY, CAPTURES_FAMILY)
-_EVERYTHING = (*_QUICK, BODY_OF, LINKS_OF)
+_EVERYTHING = (*_QUICK, HTTP_FAMILY, BODY_OF, LINKS_OF, FACTS_FAMILY)
 _MAX_EXAMPLES = 1_000
 _BATCH_ROWS, _BATCH_CELLS = 200, 20_000
 _URL_INDEX = "webtable_url_idx"
@@ -107,8 +113,9 @@ def verify_pages(
 
     Args:
         repair: repair the differences: remove cells that no capture wrote, write the metadata from
-            the captures, build missing indexes, put missing entries, and remove leftovers that are
-            older than ten minutes. Cells that do not decode stay.
+            the captures and the facts from the bodies, build missing indexes, put missing entries,
+            and remove leftovers that are older than ten minutes. Other cells that do not decode
+            stay.
         sample: verify only this number of random pages, and no indexes.
         quick: read no bodies.
     """
@@ -127,7 +134,7 @@ def verify_pages(
 def _verify_once(pages: PageTable, *, repair: bool, sample: int | None, quick: bool) -> PageReport:
     report = PageReport()
     row_repair = RowRepair(pages) if repair else None
-    bodies = None if quick else BodyChecker(pages.rows.table)
+    bodies = None if quick else BodyChecker(pages.rows.table, FactsChecker(pages, repair=repair))
     for rows in _batches(_rows(pages, sample, _QUICK if quick else _EVERYTHING)):
         report.pages += sum(not is_deleted(row) for row in rows)
         _check_rows(pages, rows, report, row_repair, bodies)
@@ -144,7 +151,7 @@ def _check_indexes(pages: PageTable, report: PageReport, *, repair: bool) -> Non
     for name, what in unbuilt(pages.rows).items():
         if repair:
             _log.info("store '%s': building index '%s' again: %s", pages.store.location, name, what)
-            build_index(pages.rows, pages.keys, name)
+            build_index(pages.rows, name)
         report.add(Difference(b"", "", f"index {name}: {what}", is_repaired=repair))
     lacking = unbuilt(pages.rows)
     names = [name for name in pages.rows.indexes if name not in lacking]
@@ -173,7 +180,7 @@ def _check_rows(
             report.add(found)
         elif bodies is not None:
             url = row.values().get(URL, b"").decode("utf-8", "replace")
-            for wrong in bodies.add(row.key, url, history_of(row)):
+            for wrong in bodies.add(row.key, url, history_of(row), facts_of_row(row)):
                 report.add(Difference(*wrong))
 
 
@@ -215,7 +222,7 @@ def _differences(pages: PageTable, row: Row, later: Sequence[ForeignCell]) -> It
         elif not is_deleted(row):
             yield Difference(row.key, url, "it has no captures")
         return
-    for column in METADATA_COLUMNS:
+    for column in (*METADATA_COLUMNS, CHANGED):
         if column not in values:
             yield Difference(row.key, url, f"{column.decode()} is missing")
     if not _is_key_of(pages, row.key, url):
@@ -243,7 +250,7 @@ def chosen_rows(pages: PageTable, count: int) -> Iterator[bytes]:
     for _ in range(count):
         start = secrets.token_hex(8).encode()
         if isinstance(pages.keys, SaltedKeys):
-            start = b"%02x:%b" % (secrets.randbelow(256), start)
+            start = secrets.choice(BUCKETS) + start
         row = next((row for row in _rows_around(pages, start) if row not in seen), None)
         if row is None:
             return

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from webtable.pages.captures import ENDED_PROCESS, Capture, Position, Skipped, placed
-from webtable.pages.formats.responses import (
+from webtable.pages.formats.response_captures import (
     HEAD_BYTES,
     MAX_BLOCK_BYTES,
     Recorded,
@@ -57,7 +57,7 @@ def _record(
         why = f"{dropped:,} bytes that belong to no record"
         return Skipped("garbage", why, source=source, position=start, after=stream.position)
     stream.skip(end + 1)
-    url, date, length = line
+    url, address, date, length = line
     block = stream.read(length if length <= MAX_BLOCK_BYTES else HEAD_BYTES)
     left = length - len(block)
 
@@ -67,7 +67,7 @@ def _record(
         left -= len(data)
         return data
 
-    recorded = Recorded(url, date, block, length, source, start, more=more)
+    recorded = Recorded(url, date, block, length, source, start, more=more, address=address)
     item = convert(recorded)
     left -= stream.skip(left)
     if left:
@@ -83,8 +83,8 @@ def _record(
     return placed(item, stream.position)
 
 
-def _line(line: bytes) -> tuple[str, str, int] | None:
-    """Parses the first line of a record into URL, date and length; None where it is not valid."""
+def _line(line: bytes) -> tuple[str, str, str, int] | None:
+    """Parses the first line of a record into URL, IP address, date and length; None: not valid."""
     fields = line.rstrip().split(b" ")
     if len(fields) < 4 or any(len(field.split()) != 1 for field in fields[:3]):
         return None
@@ -93,7 +93,8 @@ def _line(line: bytes) -> tuple[str, str, int] | None:
         return None
     if not date.isdigit() or not length.isdigit():
         return None
-    return fields[0].decode("utf-8", "replace"), date.decode(), int(length)
+    url, address = (field.decode("utf-8", "replace") for field in fields[:2])
+    return url, address, date.decode(), int(length)
 
 
 def _convert(recorded: Recorded) -> Capture | Skipped:

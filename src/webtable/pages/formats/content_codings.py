@@ -18,7 +18,10 @@ import brotli
 
 from webtable.pages.formats.zstd_frames import ZstdError, ZstdMember, new_frame
 
-__all__ = ["Body", "remove_coding"]
+__all__ = ["CODINGS", "Body", "remove_coding"]
+
+CODINGS = frozenset({"gzip", "x-gzip", "deflate", "br", "zstd", "identity"})
+"""The codings that a stored body does not have."""
 
 _GZIP_MAGIC = b"\x1f\x8b"
 _STEP = 1024 * 1024

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from webtable.pages.formats.content_codings import Body, remove_coding
 
 __all__ = [
+    "MAX_HEAD_BYTES",
     "Body",
     "Head",
     "canonical_link",
@@ -25,50 +26,64 @@ __all__ = [
     "media_type",
     "parse_head",
     "parse_headers",
+    "robots_rules",
 ]
 
-_MAX_HEAD_BYTES = 64 * 1024
+MAX_HEAD_BYTES = 64 * 1024
+"""A head with more bytes is not read."""
 _MAX_CODINGS = 4
 # Longer header values are not valid, and would fill the caches.
 _MAX_TYPE, _MAX_DATE = 1_000, 100
 _HTTP_DATE = re.compile(r"[A-Z][a-z]{2}, (\d\d) ([A-Z][a-z]{2}) (\d{4}) (\d\d):(\d\d):(\d\d) GMT")
+_LISTS = frozenset({"link", "x-robots-tag", "warc-protocol"})
+_CRAWLER = re.compile(r"\*|[a-z][a-z0-9_.+-]*")
+_RULES_WITH_VALUES = frozenset(
+    {"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"}
+)
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
 class Head(NamedTuple):
-    """The head of an HTTP response. `headers`: name in lower case → the last value of that name."""
+    """The head of an HTTP response. `headers`: see `parse_headers`."""
 
     status: int
     headers: dict[str, str]
     length: int
     """The length of the head in bytes: the body begins there."""
+    end: int
+    """The length without the empty line and the line end before it."""
 
 
 def parse_head(block: bytes) -> Head | None:
     """Parses the head of an HTTP response; None where it is not readable."""
     if not block.startswith(b"HTTP/"):
         return None
-    end = block.find(b"\r\n\r\n", 0, _MAX_HEAD_BYTES)
+    end = block.find(b"\r\n\r\n", 0, MAX_HEAD_BYTES)
     length = end + 4
     if end < 0:
         # Old crawls have heads with plain line ends, or a head without a body.
-        end = block.find(b"\n\n", 0, _MAX_HEAD_BYTES)
+        end = block.find(b"\n\n", 0, MAX_HEAD_BYTES)
         length = end + 2
         if end < 0:
-            if len(block) > _MAX_HEAD_BYTES:
+            if len(block) > MAX_HEAD_BYTES:
                 return None
-            end = length = len(block)
+            end, length = len(block.rstrip(b"\r\n")), len(block)
     line, _, rest = block[:end].decode("latin-1").partition("\n")
     parts = line.split(None, 2)
     if len(parts) < 2 or len(parts[1]) != 3 or not parts[1].isascii() or not parts[1].isdigit():
         return None
-    return Head(int(parts[1]), parse_headers(rest), length)
+    return Head(int(parts[1]), parse_headers(rest), length, end)
 
 
 def parse_headers(text: str) -> dict[str, str]:
-    """Returns the headers of a text by name in lower case; the last value of a name counts."""
+    """Returns the headers of a text by name in lower case.
+
+    The last value of a name counts. Headers that are lists may occur several times: their values
+    are separated by line ends.
+    """
     headers: dict[str, str] = {}
     folded: dict[str, list[str]] = {}
+    earlier: dict[str, list[str]] = {}
     name = ""
     for line in text.split("\n"):
         before, colon, value = line.partition(":")
@@ -77,11 +92,15 @@ def parse_headers(text: str) -> dict[str, str]:
                 folded.setdefault(name, [headers[name]]).append(line.strip())
         elif colon:
             name = before.strip().lower()
+            if name in _LISTS and name in headers:
+                earlier.setdefault(name, []).append(" ".join(folded.pop(name, [headers[name]])))
             headers[name] = value.strip()
             if folded:
                 folded.pop(name, None)
     for name, lines in folded.items():
         headers[name] = " ".join(lines)
+    for name, values in earlier.items():
+        headers[name] = "\n".join([*values, headers[name]])
     return headers
 
 
@@ -114,6 +133,28 @@ def _is_canonical(parameters: str) -> bool:
             if "canonical" in value.lower().replace(",", " ").split():
                 return True
     return False
+
+
+def robots_rules(header: str) -> str:
+    r"""Returns the rules of X-Robots-Tag headers that are for all crawlers, in lower case.
+
+    Rules that follow the name of a crawler are for that crawler only; the next header begins with
+    rules for all crawlers again.
+
+    >>> robots_rules("NoIndex\ngooglebot: nofollow, nosnippet\nmax-snippet: 20")
+    'noindex, max-snippet: 20'
+    """
+    rules: list[str] = []
+    for line in header.lower().split("\n"):
+        is_for_all = True
+        for part in line.split(","):
+            name, colon, rest = part.partition(":")
+            name = name.strip()
+            if colon and name not in _RULES_WITH_VALUES and _CRAWLER.fullmatch(name):
+                is_for_all, part = name == "*", rest
+            if is_for_all and (rule := part.strip()):
+                rules.append(rule)
+    return ", ".join(rules)
 
 
 def media_type(value: str) -> tuple[str, str]:

@@ -26,7 +26,7 @@ from webtable.pages.captures import (
     Skipped,
     placed,
 )
-from webtable.pages.formats.responses import (
+from webtable.pages.formats.response_captures import (
     Recorded,
     Rejected,
     parse_date,

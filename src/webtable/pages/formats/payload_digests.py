@@ -47,24 +47,19 @@ def named_digest(text: str) -> str:
     return f"sha1:{value}" if _SHA1.fullmatch(value) else ""
 
 
-def checked(claim: str, payload: bytes, other_forms: Iterable[bytes] = ()) -> Checked:
+def checked(text: str, payload: bytes, other_forms: Iterable[bytes] = ()) -> Checked:
     """Returns the digest that identifies a payload: the claim of its record where that is right.
 
     Otherwise, and without a claim, it is the SHA-1 of the payload. A claim with an algorithm that
     is not in `_ALGORITHMS` is neither right nor wrong.
 
     Args:
-        claim: as `named_digest` returns it.
+        text: the claim, as the record has it; empty: none.
         other_forms: the payload with fewer codings. They are only computed where they are needed.
     """
-    # Nearly every record has a SHA-1. It is compared as a number: to encode base32 takes longer
-    # than to compute the digest.
-    if claim.startswith("sha1:"):
-        sha1 = hashlib.sha1(payload, usedforsecurity=False).digest()
-        if int(claim[5:].translate(_BASE32), 32) == int.from_bytes(sha1, "big"):
-            return Checked(claim)
     own = payload_digest(payload)
-    if not claim:
+    # Nearly every record has the SHA-1 in this form.
+    if text == own or not (claim := named_digest(text)):
         return Checked(own)
     name, _, value = claim.partition(":")
     algorithm = name.replace("-", "")
@@ -79,7 +74,7 @@ def checked(claim: str, payload: bytes, other_forms: Iterable[bytes] = ()) -> Ch
 
 def is_digest_of(digest: str, body: bytes) -> bool:
     """Whether `digest` is the digest of a body, in any of the algorithms."""
-    return checked(named_digest(digest), body) == (digest, False)
+    return checked(digest, body) == (digest, False)
 
 
 def body_digest(body: bytes) -> str:
@@ -103,4 +98,3 @@ def _raw(value: str, size: int) -> bytes:
 
 
 _URL_SAFE = str.maketrans("-_", "+/")
-_BASE32 = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", "0123456789ABCDEFGHIJKLMNOPQRSTUV")

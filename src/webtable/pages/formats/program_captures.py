@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 
 from webtable.errors import InvalidRequest, InvalidUrl
 from webtable.pages.captures import START, Capture
-from webtable.pages.formats.responses import Recorded, Rejected, response_capture
-from webtable.pages.storing.cells import encode_time
+from webtable.pages.formats.response_captures import Recorded, Rejected, response_capture
+from webtable.pages.storing.cell_encoding import encode_time
 
 __all__ = ["Headers", "capture_of_program"]
 
@@ -36,6 +36,7 @@ def capture_of_program(
                 f"header {name!r:.80} with the value {value!r:.80} is not text",
                 hint="decode names and values; give a header with several values as several pairs",
             )
+    given = len(pairs)
     if isinstance(body, str):
         body = body.encode("utf-8", "replace")
         if not any(name.lower() == "content-type" for name, _ in pairs):
@@ -49,11 +50,14 @@ def capture_of_program(
         raise InvalidRequest(
             "a header has more than one line", hint="give each header as one name and one value"
         )
-    head = "\r\n".join([f"HTTP/1.1 {status} ", *lines]).encode("utf-8", "replace")
-    block = head + b"\r\n\r\n" + body
+    # Bytes of UTF-8, as servers send them.
+    sent = [line.encode("utf-8", "replace") for line in (f"HTTP/1.1 {status} ", *lines)]
+    block = b"\r\n".join([*sent, b"", body])
+    received = b"\r\n".join(sent[: given + 1])
     date = encode_time(int(time.time()) if fetched is None else fetched)
     try:
-        return response_capture(Recorded(url, date, block, len(block), "", START))
+        recorded = Recorded(url, date, block, len(block), "", START)
+        return response_capture(recorded, received=received)
     except Rejected as rejected:
         if rejected.reason in ("bad-url", "no-url"):
             raise InvalidUrl(rejected.why, hint="use https://HOST/PATH") from rejected

@@ -22,7 +22,7 @@ from fastwarc.warc import ArchiveIterator
 from fastwarc.warc import WarcRecord as FastRecord
 
 from webtable.pages.captures import Capture, Position, Skipped, placed
-from webtable.pages.formats.responses import HEAD_BYTES, MAX_BLOCK_BYTES
+from webtable.pages.formats.response_captures import HEAD_BYTES, MAX_BLOCK_BYTES
 from webtable.pages.formats.streams import Stream
 from webtable.pages.formats.warc_records import WarcRecord, capture_of_record, is_read
 from webtable.pages.formats.warc_tolerant import read_warc_carefully
@@ -91,6 +91,9 @@ def _begins_record(raw: bytes, *, is_packed: bool) -> bool:
 
 def _item(record: FastRecord, source: str, position: Position) -> Capture | Skipped:
     headers = {name.lower(): value for name, value in record.headers.items()}
+    if "warc-protocol" in headers:  # one header for each protocol
+        named = [v for name, v in record.headers.items() if name.lower() == "warc-protocol"]
+        headers["warc-protocol"] = "\n".join(named)
     length = record.content_length
     if "warc-type" not in headers or headers.get("content-length") != str(length):
         raise _Doubt

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from webtable.pages.captures import ENDED_PROCESS, Capture, Position, Skipped
-from webtable.pages.formats.responses import (
+from webtable.pages.formats.response_captures import (
     Recorded,
     Rejected,
     parse_date,
@@ -69,6 +69,7 @@ def crashed_record(record: WarcRecord) -> Skipped:
 def _recorded(record: WarcRecord) -> Recorded:
     get = record.headers.get
     url = get("warc-target-uri", "")
+    truncated = get("warc-truncated")
     return Recorded(
         # Some writers put the URL into angle brackets, as the first standard did.
         url[1:-1] if url.startswith("<") and url.endswith(">") else url,
@@ -81,7 +82,9 @@ def _recorded(record: WarcRecord) -> Recorded:
         get("warc-record-id", ""),
         get("content-type", ""),
         record.more,
-        "warc-truncated" in record.headers,
+        "" if truncated is None else truncated or "unspecified",
+        address=get("warc-ip-address", ""),
+        protocol=get("warc-protocol", "").replace("\n", " "),
     )
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 
 from webtable.pages.captures import Capture, Position, Skipped, placed
 from webtable.pages.formats.http import parse_headers
-from webtable.pages.formats.responses import HEAD_BYTES, MAX_BLOCK_BYTES
+from webtable.pages.formats.response_captures import HEAD_BYTES, MAX_BLOCK_BYTES
 from webtable.pages.formats.streams import Stream
 from webtable.pages.formats.warc_records import WarcRecord, capture_of_record, crashed_record
 

@@ -34,6 +34,23 @@ class Response(NamedTuple):
     """`sha1:` and base32; empty: computed from the payload."""
     repeats: tuple[str, int] | None = None
     """For a revisit: URL and time of the earlier capture with the same payload."""
+    head: bytes = b""
+    """The head of the response with its empty line, written as it is; empty: it is made of `status`
+    and `headers`."""
+    about: Sequence[tuple[str, str]] = ()
+    """Further headers of the record, such as `WARC-IP-Address`."""
+
+
+class _Received(StatusAndHeaders):  # type: ignore[misc]  # warcio has no types
+    """A head whose bytes are written unchanged; warcio would encode names and values again."""
+
+    def __init__(self, head: bytes) -> None:
+        status_line = head.partition(b"\r\n")[0].decode("latin-1")
+        super().__init__(status_line.partition(" ")[2], [], status_line.partition(" ")[0])
+        self._head = head
+
+    def compute_headers_buffer(self, header_filter: object = None) -> None:
+        self.headers_buff = self._head
 
 
 class CrawlWriter:
@@ -55,6 +72,7 @@ class CrawlWriter:
             "WARC-Date": _date(response.fetched),
             "WARC-Record-ID": _record_id(response.url, str(response.fetched), response.digest),
         }
+        about.update(response.about)
         if response.digest:
             about["WARC-Payload-Digest"] = response.digest
         kind = "response"
@@ -70,7 +88,9 @@ class CrawlWriter:
             kind,
             payload=io.BytesIO(payload),
             length=len(payload),
-            http_headers=StatusAndHeaders(response.status, list(response.headers), "HTTP/1.1"),
+            http_headers=_Received(response.head)
+            if response.head
+            else StatusAndHeaders(response.status, list(response.headers), "HTTP/1.1"),
             warc_headers_dict=about,
         )
         self._writer.write_record(record)

@@ -13,7 +13,8 @@ from typing import Any
 import msgspec
 
 from webtable.pages.captures import MAX_LINK_BYTES, Capture, Parsed, kept_links
-from webtable.pages.formats.responses import Recorded, Rejected, response_capture
+from webtable.pages.formats.http import MAX_HEAD_BYTES
+from webtable.pages.formats.response_captures import Recorded, Rejected, response_capture
 from webtable.pages.html.link_resolver import Resolver
 from webtable.pages.html.parser import MAX_ANCHOR, MAX_LINKS, MAX_ROBOTS, MAX_TITLE
 
@@ -48,12 +49,16 @@ def capture_of_wat(recorded: Recorded) -> Capture:
         block=head,
         # A length that is larger than the block shows that the body is missing.
         length=len(head) + length,
-        is_truncated=bool(header.get("WARC-Truncated")),
+        truncated=_text(header, "WARC-Truncated"),
+        address=_text(header, "WARC-IP-Address"),
+        protocol=_text(header, "WARC-Protocol"),
     )
+    received = _received_head(message)
     if kind == "revisit":
-        return response_capture(described, "revisit")
+        return response_capture(described, "revisit", received=received)
     html = _object(message, "HTML-Metadata")
-    capture = response_capture(described._replace(length=len(head), is_bodiless=True))
+    described = described._replace(length=len(head), is_bodiless=True)
+    capture = response_capture(described, received=received)
     return msgspec.structs.replace(
         capture,
         size=length,
@@ -62,7 +67,7 @@ def capture_of_wat(recorded: Recorded) -> Capture:
 
 
 def _head(message: dict[str, Any]) -> bytes:
-    """Returns the head of the HTTP response, written as the server sent it."""
+    """Returns the head of the HTTP response, to be read like the head of a record."""
     status = _text(_object(message, "Response-Message"), "Status")
     if not _STATUS.fullmatch(status):
         raise Rejected("bad-http", f"{status[:40]!r} is not an HTTP status")
@@ -72,6 +77,18 @@ def _head(message: dict[str, Any]) -> bytes:
         if name.lower() not in ("transfer-encoding", "content-encoding"):
             lines.append(f"{name}: {' '.join(str(value).split())}")
     return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1", "replace")
+
+
+def _received_head(message: dict[str, Any]) -> bytes:
+    """Returns the head of the HTTP response as the server sent it, as far as the file has it."""
+    first = _object(message, "Response-Message")
+    version, status, reason = (_text(first, name) for name in ("Version", "Status", "Reason"))
+    lines = [f"{version if version.startswith('HTTP/') else 'HTTP/1.1'} {status} {reason}"]
+    for name, value in _object(message, "Headers").items():
+        for each in value if isinstance(value, list) else [value]:
+            lines.append(f"{name}: {each}")
+    text = "\r\n".join(" ".join(line.split()) for line in lines)
+    return text.encode("latin-1", "replace")[:MAX_HEAD_BYTES]
 
 
 def _parsed(html: dict[str, Any], url: str) -> Parsed:

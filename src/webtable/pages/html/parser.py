@@ -7,24 +7,41 @@ checked first (`webtable.pages.html.depth_limit`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
+from html import unescape
 from itertools import islice
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode
 
+from webtable import compiled
 from webtable.errors import InvalidUrl
 from webtable.pages.captures import MAX_LINK_BYTES, Capture, Parsed, kept_links
+from webtable.pages.facts import (
+    MAX_ALTERNATES,
+    MAX_FACT_TEXT,
+    MAX_FACT_URL,
+    MAX_HEADINGS,
+    encode_page,
+)
 from webtable.pages.html.charset import charset_of_label, decode_page
 from webtable.pages.html.depth_limit import flatten
 from webtable.pages.html.link_resolver import Resolver
+from webtable.pages.html.structured_data import structured_types
 from webtable.pages.urls import resolve_url
+
+if TYPE_CHECKING:
+    from webtable.pages.html import page_scan
+else:
+    page_scan = compiled.load("webtable.pages.html", "page_scan")
 
 __all__ = [
     "MAX_ANCHOR",
     "MAX_LINKS",
     "MAX_ROBOTS",
     "MAX_TITLE",
+    "element_texts",
     "is_html",
     "parse_capture",
     "parse_html",
@@ -48,6 +65,11 @@ _ANCHORS_A_BYTE = 2
 _BINARY = bytes(each for each in range(32) if each not in b"\t\n\f\r\x1b")
 _MAGIC = (b"%PDF-", b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"PK\x03\x04", b"\x1f\x8b")
 _STRANGE_SHARE = 20
+_MAX_LANG = 35
+_MAX_HEADING_BYTES = 8_000
+_TAG = re.compile(rb"""<!--.*?-->|</?[A-Za-z!?](?:[^>"']|"[^"]*"|'[^']*')*+>""", re.DOTALL)
+_OPEN_GRAPH = ("og:title", "og:type", "og:image", "og:description")
+_NO_GRAPH = ("", "", "", "")
 _UTF16_MARKS = (b"\xfe\xff", b"\xff\xfe")
 
 
@@ -81,7 +103,7 @@ def parse_html(body: bytes, url: str, header_charset: str = "") -> Parsed:
     if flat.is_changed:
         notes += ("nested-too-deep",)
     document = LexborHTMLParser(flat.html, options=_OPTIONS)
-    title, robots = _head(document)
+    head = _head(document)
     # One search finds all elements with a href, in the order of the page.
     nodes = _Nodes(document.css("[href]"))
     base = _base(nodes, url)
@@ -90,18 +112,31 @@ def parse_html(body: bytes, url: str, header_charset: str = "") -> Parsed:
         notes += ("links-cut",)
     if links.are_anchors_cut:
         notes += ("anchors-cut",)
+    canonical, alternates = _named_pages(nodes, base)
+    facts = _facts(document, flat.html, head, alternates, (decoded.charset, canonical, url))
     return Parsed(
-        title=title,
+        title=head.title,
         links=links.text,
         targets=links.targets,
-        canonical=_canonical(nodes, base),
-        robots=robots,
+        canonical=canonical,
+        robots=head.robots,
         charset=decoded.charset,
         hrefs=links.hrefs,
         rejected=links.rejected,
         to_itself=links.to_itself,
         notes=notes,
+        facts=facts,
     )
+
+
+def element_texts(body: bytes, names: Sequence[str]) -> dict[str, list[str]]:
+    """Returns the texts of all elements with some names in XML that is similar to HTML.
+
+    A text does not include those of elements inside: nested elements would repeat it many times.
+    """
+    text = decode_page(body).utf8.replace(b"<![CDATA[", b"").replace(b"]]>", b"")
+    document = LexborHTMLParser(flatten(text).html, options=_OPTIONS)
+    return {name: [node.text(deep=False).strip() for node in document.tags(name)] for name in names}
 
 
 class _Nodes:
@@ -118,26 +153,103 @@ class _Nodes:
         return zip(self.kinds, self.nodes, strict=True)
 
 
-def _head(document: LexborHTMLParser) -> tuple[str, str]:
-    """Returns the title, and the content of the robots elements."""
+class _Head(NamedTuple):
+    title: str
+    robots: str
+    description: str
+    open_graph: dict[str, str]
+
+
+def _head(document: LexborHTMLParser) -> _Head:
+    """Returns the title, and the values of the meta elements."""
     title = None
     robots = []
+    description = ""
+    open_graph: dict[str, str] = {}
     head = document.head
     node = head.first_child if head is not None else None
     while node is not None:
         kind = node.tag_id
         if kind == _META:
             attributes = node.attributes
-            if (attributes.get("name") or "").lower() == "robots":
+            name = (attributes.get("name") or attributes.get("property") or "").lower()
+            if name == "robots":
                 content = " ".join((attributes.get("content") or "").lower().split())
                 robots.append(content[:MAX_ANCHOR])
+            elif name == "description":
+                description = description or _short(attributes.get("content"))
+            elif name in _OPEN_GRAPH and name not in open_graph:
+                open_graph[name] = _short(attributes.get("content"))
         elif kind == _TITLE and title is None:
             title = node
         node = node.next
     if title is None:  # a title outside of the head counts too, but is rare
         title = document.css_first("title")
     text = " ".join(title.text().split())[:MAX_TITLE] if title is not None else ""
-    return text, ", ".join(filter(None, robots))[:MAX_ROBOTS]
+    return _Head(text, ", ".join(filter(None, robots))[:MAX_ROBOTS], description, open_graph)
+
+
+def _short(text: str | None) -> str:
+    # Of a very long text only a part is split.
+    return " ".join((text or "")[: 4 * MAX_FACT_TEXT].split())[:MAX_FACT_TEXT]
+
+
+def _facts(
+    document: LexborHTMLParser,
+    html: bytes,
+    head: _Head,
+    alternates: Sequence[tuple[str, str]],
+    names: tuple[str, str, str],
+) -> bytes:
+    """Returns the cell with the facts of a page; `names` are its charset, canonical URL and URL."""
+    scan = page_scan.PageScan(html)
+    charset, canonical, url = names
+    types: Sequence[str] = ()
+    if scan.json_ld or scan.item_types:
+        types = structured_types(html, scan.json_ld, scan.item_types)
+    root = document.root
+    lang = root.attributes.get("lang") if root is not None else None
+    graph = head.open_graph.get
+    return encode_page(
+        (
+            charset,
+            (lang or "").strip()[:_MAX_LANG],
+            head.description,
+            head.robots,
+            canonical,
+            _headings(html, scan.headings) if scan.headings else (),
+            alternates,
+            scan.words,
+            scan.fingerprint,
+            scan.links,
+            scan.images,
+            scan.images_without_alt,
+            scan.insecure if url.startswith("https:") else 0,
+            scan.scripts,
+            scan.styles,
+            types,
+            [graph(name, "") for name in _OPEN_GRAPH] if head.open_graph else _NO_GRAPH,
+        )
+    )
+
+
+def _headings(html: bytes, found: Sequence[tuple[int, int, int]]) -> list[tuple[int, str]]:
+    """Returns the first headings of a page, among them the first one of level 1.
+
+    Args:
+        found: the level of each, and its start and stop in the page.
+    """
+    chosen = list(found[:MAX_HEADINGS])
+    if len(found) > MAX_HEADINGS and all(level > 1 for level, _, _ in chosen):
+        chosen[-1:] = [each for each in found if each[0] == 1][:1] or chosen[-1:]
+    headings = []
+    for level, start, stop in chosen:
+        part = html[start : min(stop, start + _MAX_HEADING_BYTES)]
+        if b"<" in part:
+            part = _TAG.sub(b"", part)
+        text = part.decode("utf-8", "replace")
+        headings.append((level, _short(unescape(text) if "&" in text else text)))
+    return headings
 
 
 def _base(nodes: _Nodes, url: str) -> str:
@@ -148,13 +260,24 @@ def _base(nodes: _Nodes, url: str) -> str:
     return _optional_url(node.attributes.get("href") or "", url) or url
 
 
-def _canonical(nodes: _Nodes, base: str) -> str:
+def _named_pages(nodes: _Nodes, base: str) -> tuple[str, list[tuple[str, str]]]:
+    """Returns the canonical URL, and the languages and URLs of alternate pages."""
+    canonical = None
+    alternates: list[tuple[str, str]] = []
     for kind, node in nodes:
         if kind == _LINK:
             attributes = node.attributes
-            if "canonical" in (attributes.get("rel") or "").lower().split():
-                return _optional_url(attributes.get("href") or "", base)
-    return ""
+            rel = (attributes.get("rel") or "").lower()
+            if canonical is None and "canonical" in rel.split():
+                canonical = _optional_url(attributes.get("href") or "", base)
+            elif "hreflang" in attributes and "alternate" in rel.split():
+                if len(alternates) == MAX_ALTERNATES:
+                    continue
+                url = _optional_url(attributes.get("href") or "", base)
+                if url and len(url) <= MAX_FACT_URL:
+                    lang = (attributes["hreflang"] or "").strip()[:_MAX_LANG]
+                    alternates.append((lang, url))
+    return canonical or "", alternates
 
 
 class _Links(NamedTuple):

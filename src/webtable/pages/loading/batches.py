@@ -17,9 +17,8 @@ import msgspec
 from webtable.errors import WebTableError
 from webtable.pages.captures import START, Capture, Position, Skipped
 from webtable.pages.formats.crawl_files import read_captures
-from webtable.pages.page import NewCapture
+from webtable.pages.page import CaptureSummary, NewCapture
 from webtable.pages.storing.capture_parser import ready, summarize
-from webtable.pages.storing.newest_cell import CaptureSummary
 
 __all__ = [
     "Batch",

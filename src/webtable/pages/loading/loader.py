@@ -29,8 +29,8 @@ from webtable.pages.loading.workers import Workers, task_of
 from webtable.pages.page import NewCapture, Outcome
 from webtable.pages.schema import SETTINGS_TABLE
 from webtable.pages.table import PageTable
+from webtable.result_base import Value
 from webtable.store.mutation import Mutation
-from webtable.values import Value
 
 __all__ = ["UNREAD_REASONS", "LoadReport", "Loader"]
 

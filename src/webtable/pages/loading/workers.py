@@ -46,7 +46,7 @@ from webtable.pages.loading.batches import (
     Summaries,
     Task,
 )
-from webtable.pages.storing.newest_cell import CaptureSummary
+from webtable.pages.page import CaptureSummary
 
 __all__ = ["Workers", "task_of"]
 

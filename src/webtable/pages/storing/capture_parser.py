@@ -1,16 +1,23 @@
 """Parses a capture of a crawl into the values that are stored.
 
-The HTML parser is imported when a body is parsed: most queries parse none.
+The parsers are imported when a body is parsed: most queries parse none.
 """
 
 from __future__ import annotations
 
 from webtable.pages.captures import Capture, Parsed
-from webtable.pages.page import NewCapture, PageInfo
-from webtable.pages.storing.history import CaptureNote
-from webtable.pages.storing.newest_cell import CaptureSummary
+from webtable.pages.page import CaptureSummary, NewCapture, PageInfo
+from webtable.pages.storing.cell_encoding import Origin, encode_origin
+from webtable.pages.storing.page_versions import CaptureNote
 
-__all__ = ["parse_context", "parse_stored", "ready", "summarize"]
+__all__ = [
+    "parse_context",
+    "parse_stored",
+    "ready",
+    "stored_facts",
+    "summarize",
+    "with_head",
+]
 
 _AS_BEFORE = 200  # of a revisit, whose response is unchanged: its status is 304 or missing
 
@@ -19,12 +26,21 @@ def ready(capture: Capture) -> NewCapture:
     """Parses a capture and returns the values to be stored."""
     from webtable.pages.html.parser import parse_capture
 
-    parsed = parse_capture(capture)
+    parsed, body = parse_capture(capture), capture.body
     info = None
-    if parsed is not None or capture.body is not None:
-        info = _info(parsed or Parsed(), capture.canonical, capture.robots, parse_context(capture))
+    if parsed is None and body is not None:
+        parsed = Parsed(facts=_site_facts(capture.url, capture.content_type, body))
+    if parsed is not None:
+        info = _info(parsed, capture.canonical, capture.robots, parse_context(capture))
     return NewCapture(
-        capture.url, _note(capture), capture.body, info, capture.position, capture.body_digest
+        capture.url,
+        _note(capture),
+        capture.body,
+        info,
+        capture.position,
+        capture.body_digest,
+        capture.head,
+        _origin(capture),
     )
 
 
@@ -37,7 +53,9 @@ def summarize(capture: Capture) -> CaptureSummary | None:
     if capture.body is None or capture.kind == "revisit" or not 200 <= capture.status <= 299:
         return None
     context = parse_context(capture)
-    return None if context is None else CaptureSummary(capture.url, _note(capture), context)
+    if context is None:
+        return None
+    return CaptureSummary(capture.url, _note(capture), context, capture.head, _origin(capture))
 
 
 def parse_context(capture: Capture) -> str | None:
@@ -74,11 +92,71 @@ def _note(capture: Capture) -> CaptureNote:
     )
 
 
-def parse_stored(url: str, body: bytes, media_type: str) -> PageInfo:
-    """Parses a stored body; see `webtable.pages.storing.row_write.Parse`."""
+def _origin(capture: Capture) -> str:
+    position, after = capture.position, capture.after
+    # A record that shares a compressed member with others has no length of its own in the file.
+    is_alone = not position.inside and not after.inside and after.offset > position.offset
+    revisited = capture.refers_to_url
+    return encode_origin(
+        Origin(
+            capture.source,
+            position.offset if capture.source else None,
+            position.inside,
+            after.offset - position.offset if is_alone else None,
+            capture.record_id,
+            capture.address,
+            capture.protocol,
+            capture.truncated,
+            capture.claimed_digest,
+            capture.refers_to_fetched,
+            "" if revisited in (capture.url, capture.given_url) else revisited,
+        )
+    )
+
+
+def parse_stored(url: str, body: bytes, media_type: str, head: bytes = b"") -> PageInfo:
+    """Parses a stored body; see `webtable.pages.storing.row_write.Parse`.
+
+    Args:
+        head: the head of its response, where that is stored.
+    """
+    from webtable.pages.formats.response_captures import head_values
     from webtable.pages.html.parser import is_html, parse_html
 
-    return _info(parse_html(body, url) if is_html(media_type, body) else Parsed())
+    charset, canonical, robots = head_values(head, url)
+    if is_html(media_type, body):
+        parsed = parse_html(body, url, charset)
+    else:
+        parsed = Parsed(facts=_site_facts(url, media_type, body))
+    return _info(parsed, canonical, robots)
+
+
+def with_head(info: PageInfo, head: bytes, url: str) -> PageInfo:
+    """Returns the values of a body with those that the head of a response has."""
+    from webtable.pages.formats.response_captures import head_values
+
+    _, canonical, robots = head_values(head, url)
+    both = ", ".join(filter(None, (robots, info.robots)))
+    return info._replace(canonical=canonical or info.canonical, robots=both)
+
+
+def stored_facts(url: str, body: bytes, media_type: str, charset: str = "") -> bytes:
+    """Returns the cell with the facts of a stored body; empty where it has none.
+
+    Args:
+        charset: the charset of the HTML, where it is known.
+    """
+    from webtable.pages.html.parser import is_html, parse_html
+
+    if is_html(media_type, body):
+        return parse_html(body, url, charset).facts
+    return _site_facts(url, media_type, body)
+
+
+def _site_facts(url: str, media_type: str, body: bytes) -> bytes:
+    from webtable.pages.site_files.site_facts import site_facts
+
+    return site_facts(url, media_type, body)
 
 
 def _info(
@@ -93,4 +171,5 @@ def _info(
         parsed.targets,
         context,
         "links-cut" in parsed.notes,
+        parsed.facts,
     )

@@ -15,10 +15,11 @@ from webtable.pages import schema
 from webtable.pages.columns import URL
 from webtable.pages.hooks import LinksChange, PageHook
 from webtable.pages.keys import KeyScheme
-from webtable.pages.page import NewCapture, Outcome
+from webtable.pages.page import CaptureSummary, NewCapture, Outcome
 from webtable.pages.schema import TABLE
-from webtable.pages.storing.newest_cell import CaptureSummary, RepeatWrite, Retention
 from webtable.pages.storing.rejected_captures import cut, rejections
+from webtable.pages.storing.repeat_detection import RepeatWrite, Retention
+from webtable.pages.storing.revisited_bodies import RevisitedBodies
 from webtable.pages.storing.row_history import Histories
 from webtable.pages.storing.row_write import Parse, RowWrite, read_histories
 from webtable.store.mutation import Mutation, Write
@@ -62,10 +63,11 @@ class CaptureWriter:
         by_row: dict[bytes, list[NewCapture]] = {}
         for row, capture in zip(keys, captures, strict=True):
             by_row.setdefault(row, []).append(capture)
-        writes = self._row_writes(by_row)
+        bodies = RevisitedBodies(self._rows, self._keys, self._parse, captures)
+        writes = self._row_writes(by_row, bodies)
         rejected = self._write(captures, writes, also, hook)
         if hidden := self._hidden_rows(writes, without=rejected):
-            mine, more = self._write_hidden({row: by_row[row] for row in hidden}, hook)
+            mine, more = self._write_hidden({row: by_row[row] for row in hidden}, hook, bodies)
             writes, rejected = writes | mine, rejected | more
         return [
             rejected.get(row) or writes[row].outcomes[each.note.time, each.note.digest]
@@ -88,11 +90,14 @@ class CaptureWriter:
             hook.finish(begun, [])
         return [None if row in rejected else write.links for row, write in items]
 
-    def _row_writes(self, by_row: Mapping[bytes, Sequence[NewCapture]]) -> dict[bytes, RowWrite]:
+    def _row_writes(
+        self, by_row: Mapping[bytes, Sequence[NewCapture]], bodies: RevisitedBodies
+    ) -> dict[bytes, RowWrite]:
         writes, retention = {}, self._retention()
         for row, captures in by_row.items():
             writes[row] = RowWrite(self._rows.table, self._schema, captures, self._parse)
             writes[row].retention = retention
+            writes[row].complete = bodies.complete
         return writes
 
     def _hidden_rows(
@@ -112,13 +117,16 @@ class CaptureWriter:
         return [row for row, each in zip(new, found, strict=True) if each is None]
 
     def _write_hidden(
-        self, by_row: Mapping[bytes, Sequence[NewCapture]], hook: PageHook | None
+        self,
+        by_row: Mapping[bytes, Sequence[NewCapture]],
+        hook: PageHook | None,
+        bodies: RevisitedBodies,
     ) -> tuple[dict[bytes, RowWrite], dict[bytes, WebTableError]]:
         """Removes the delete markers of pages that were deleted by hand, and stores their captures.
 
         Returns the writes, and the error of each rejected row.
         """
-        writes = self._row_writes(by_row)
+        writes = self._row_writes(by_row, bodies)
         if all(self._rows.store.admin.purge_row(TABLE, row) for row in by_row):
             captures = [each for mine in by_row.values() for each in mine]
             return writes, self._write(captures, writes, (), hook)

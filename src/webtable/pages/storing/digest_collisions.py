@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from webtable.pages.formats.payload_digests import body_digest
 from webtable.pages.page import NewCapture
+from webtable.pages.storing.cell_encoding import with_claimed_digest
 from webtable.pages.storing.row_history import RowHistory
 
 __all__ = ["with_distinct_digests"]
@@ -29,6 +30,9 @@ def with_distinct_digests(captures: list[NewCapture], history: RowHistory) -> li
                 first_bodies[note.digest] = sizes, history.own_digests.get(note.digest, own)
             sizes, first = first_bodies[note.digest]
             if note.size not in sizes or (first != own and None not in (first, own)):
-                capture = capture._replace(note=note._replace(digest=body_digest(capture.body)))
+                capture = capture._replace(
+                    note=note._replace(digest=body_digest(capture.body)),
+                    origin=with_claimed_digest(capture.origin, note.digest),
+                )
         distinct.append(capture)
     return distinct

@@ -11,12 +11,16 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from webtable.pages import schema
-from webtable.pages.columns import BODY, BODY_OF, CAPTURE, LINK_COUNT, LINKS, LINKS_OF, NEWEST
+from webtable.pages.columns import BODY, BODY_OF, FACTS, LINK_COUNT, LINKS, LINKS_OF, NEWEST
 from webtable.pages.hooks import LinksChange
 from webtable.pages.page import NewCapture, Outcome, PageInfo, changed_in, metadata_of
-from webtable.pages.storing.cells import NO_LINKS, encode_body_of, encode_note, note_qualifier
-from webtable.pages.storing.history import CaptureNote, Versions, modified
-from webtable.pages.storing.newest_cell import encode_newest
+from webtable.pages.storing.cell_encoding import (
+    NO_LINKS,
+    capture_cells,
+    encode_body_of,
+)
+from webtable.pages.storing.page_versions import CaptureNote, Versions, modified
+from webtable.pages.storing.repeat_detection import encode_newest
 from webtable.pages.storing.row_history import RowHistory
 
 __all__ = ["Appended", "append"]
@@ -56,10 +60,12 @@ def append(
         return None
     are_links_stored = links_at is not None
     links = ""
-    values = {CAPTURE + note_qualifier(note): encode_note(note)}
+    values = capture_cells(note, capture.head, capture.origin)
     if body_at is None:
         values[BODY] = body
         values[BODY_OF] = encode_body_of(note.digest, capture.body_digest)
+        if info.facts and history.bodies.last(note.digest) is None:
+            values[FACTS + note.digest.encode()] = info.facts
     if not are_links_stored:
         if history.links.last(whose) is not None:
             return None

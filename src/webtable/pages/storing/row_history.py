@@ -14,10 +14,16 @@ from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from webtable.index.table import Change
+from webtable.index.model import Change
 from webtable.pages.columns import BODY_OF, CAPTURE, CAPTURES_FAMILY, LINKS_OF
-from webtable.pages.storing.cells import decode_body_of, decode_note
-from webtable.pages.storing.history import CaptureNote, Versions, counting, run_start
+from webtable.pages.storing.cell_encoding import decode_body_of, decode_note
+from webtable.pages.storing.page_versions import (
+    CaptureNote,
+    Versions,
+    counting,
+    first_of_digest,
+    run_start,
+)
 from webtable.store.model import Row
 from webtable.store.mutation import Mutation, Put
 from webtable.store.scan import ALL_VERSIONS
@@ -103,7 +109,7 @@ class RowHistory:
         return self._waiting.get(digest, ()) if self.counted else ()
 
     def first(self, digest: str) -> CaptureNote | None:
-        """Returns the first capture of a digest that is not a revisit."""
+        """Returns the capture of a digest that revisits repeat: the first that has a body."""
         return self._first.get(digest) if self.counted else None
 
     def sizes(self, digest: str) -> set[int]:
@@ -158,10 +164,9 @@ class RowHistory:
                 times.discard(time)
                 if not times:
                     del self._waiting[digest]
-        if not note.is_revisit:
+        if note.has_size:
             first = self._first.get(digest)
-            if first is None or time <= first.time:
-                self._first[digest] = note
+            self._first[digest] = note if first is None else first_of_digest(note, first)
 
     def apply(self, mutations: Iterable[Mutation]) -> None:
         """Applies the mutations that were written to the row."""

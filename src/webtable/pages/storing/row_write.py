@@ -17,37 +17,48 @@ from webtable.pages import schema
 from webtable.pages.columns import (
     BODY,
     BODY_OF,
-    CAPTURE,
     DIGEST,
+    FACTS,
     LAST_MODIFIED,
     LINK_COUNT,
     LINKS,
     LINKS_OF,
     NEWEST,
     OUTLINKS,
-    STATUS,
     URL,
 )
 from webtable.pages.hooks import LinksChange
 from webtable.pages.page import NewCapture, Outcome, PageInfo, changed_in, info_of, metadata_of
-from webtable.pages.storing.cells import (
+from webtable.pages.storing.cell_encoding import (
     NO_LINKS,
+    capture_cells,
     encode_body_of,
-    encode_note,
     encode_time,
-    note_qualifier,
 )
+from webtable.pages.storing.content_revision import content_change
 from webtable.pages.storing.digest_collisions import with_distinct_digests
 from webtable.pages.storing.fast_append import append
-from webtable.pages.storing.history import CaptureNote, Versions, modified, rank, versions_to_put
-from webtable.pages.storing.newest_cell import (
-    CaptureSummary,
+from webtable.pages.storing.page_versions import (
+    CaptureNote,
+    Versions,
+    completed,
+    modified,
+    rank,
+    versions_to_put,
+)
+from webtable.pages.storing.repeat_detection import (
     Repeated,
     Retention,
     encode_newest,
     repeat,
     repeated_change,
     stored_parse_context,
+)
+from webtable.pages.storing.revisited_bodies import (
+    Complete,
+    Parse,
+    is_stored_as,
+    with_revisited_body,
 )
 from webtable.pages.storing.row_history import (
     HISTORY,
@@ -57,6 +68,7 @@ from webtable.pages.storing.row_history import (
     history_of,
     read_history,
 )
+from webtable.pages.storing.stored_links import links_identity, visible_links
 from webtable.store.mutation import Mutation, Put
 from webtable.store.scan import ALL_VERSIONS
 from webtable.store.schema import TableSchema
@@ -66,14 +78,8 @@ __all__ = [
     "Parse",
     "RowHistory",
     "RowWrite",
-    "completed",
-    "links_identity",
-    "newest_links",
     "read_histories",
 ]
-
-Parse = Callable[[str, bytes, str], PageInfo]
-"""(URL, body, media type) → the values in the body. For bodies that are stored already."""
 
 
 def read_histories(
@@ -83,7 +89,7 @@ def read_histories(
     rows = []
     for state in states:
         write = writes[state.row]
-        if write.needs_history(state):
+        if write.prepare(state):
             write.history = cache.pop(state.row, state.revision.number)
             if write.history is None:
                 rows.append(state.row)
@@ -100,7 +106,8 @@ class RowWrite:
 
     After the last attempt, `outcomes` has the outcome of each capture, and `links` the change of
     the page's links, None where they are unchanged. `guard` is called before every attempt.
-    `history` is the history of the row, where it was read already for this attempt.
+    `history` is the history of the row, where it was read already for this attempt. `complete`
+    returns revisits with the bodies that the row does not have.
     """
 
     def __init__(
@@ -108,6 +115,7 @@ class RowWrite:
     ) -> None:
         self.guard: Callable[[], None] | None = None
         self.retention: Retention | None = None
+        self.complete: Complete | None = None
         self.history: RowHistory | None = None
         self.decided: Decided | None = None
         self.links: LinksChange | None = None
@@ -143,7 +151,7 @@ class RowWrite:
             is_new = state.cell is None
             history = RowHistory() if is_new else read_history(self._table, state.row)
         self._captures = with_distinct_digests(self._given, history)
-        if all(history.notes.get(each.key) == each.note for each in self._captures):
+        if all(is_stored_as(each.note, history.notes.get(each.key)) for each in self._captures):
             # The usual case when a file is loaded again.
             for each in self._given:
                 self.outcomes.setdefault(each.key, "unchanged")
@@ -164,8 +172,8 @@ class RowWrite:
         self.links = None if change is None else attempt.links_change()
         return change
 
-    def needs_history(self, state: RowState) -> bool:
-        """Whether the change needs more than the state of the row; called before each attempt."""
+    def prepare(self, state: RowState) -> bool:
+        """Prepares an attempt; returns whether it needs more than the state of the row."""
         self._repeated = None
         if state.cell is None:
             return False
@@ -173,11 +181,8 @@ class RowWrite:
         if (
             len(self._captures) == 1
             and retention is not None
-            and capture.body is not None
-            and capture.info is not None
-            and capture.info.context is not None
+            and (summary := capture.summary) is not None
         ):
-            summary = CaptureSummary(capture.url, capture.note, capture.info.context)
             self._repeated = repeat(summary, state.facts, retention)
         return self._repeated is None
 
@@ -196,7 +201,9 @@ class RowWrite:
         time, digest = capture.note.time, capture.note.digest
         self.outcomes[time, digest] = done.outcome
         self.links = done.links
-        return Change(more=[Put(state.row, done.values, timestamp=time * 1000)], facts=done.facts)
+        put = Put(state.row, done.values, timestamp=time * 1000)
+        changed = content_change(state.facts, done.facts)
+        return Change(more=[put], facts=done.facts, of_revision=changed)
 
     # Used by an attempt
 
@@ -206,6 +213,9 @@ class RowWrite:
         for capture in self._captures:
             note, key = capture.note, capture.key
             stored = history.notes.get(key)
+            if stored is None and self.complete is not None:
+                capture = with_revisited_body(capture, history, self._captures, self.complete)
+                note = capture.note
             if stored is not None:
                 self.outcomes.setdefault(key, "unchanged")
                 if rank(note) > rank(stored):
@@ -248,7 +258,7 @@ class _Attempt:
         self._state = state
         self._history = history
         before = history.newest
-        self._was = None if before is None else _visible_links(before, history.links, {})
+        self._was = None if before is None else visible_links(before, history.links, {})
         self._new = write.fresh(history)
         self._counting = history.counted
         self._bodies = {c.note.digest: c.body for c in self._new if c.body is not None}
@@ -272,8 +282,8 @@ class _Attempt:
         if not self._new:
             return None
         for capture in self._new:
-            column = CAPTURE + note_qualifier(capture.note)
-            self._put(capture.note.time, {column: encode_note(capture.note)})
+            cells = capture_cells(capture.note, capture.head, capture.origin)
+            self._put(capture.note.time, cells)
         self._put_bodies()
         self._put_links()
         facts = self._put_metadata()
@@ -281,7 +291,8 @@ class _Attempt:
             Put(self._state.row, values, timestamp=time * 1000)
             for time, values in sorted(self._puts.items())
         ]
-        return Change(more=mutations, facts=facts)
+        changed = content_change(self._state.facts, facts)
+        return Change(more=mutations, facts=facts, of_revision=changed)
 
     def _put(self, time: int, values: Mapping[bytes, bytes]) -> None:
         self._puts.setdefault(time, {}).update(values)
@@ -328,10 +339,18 @@ class _Attempt:
     def _put_bodies(self) -> None:
         stored = self._history.bodies
         times = self._times(stored, schema.CONTENT, lambda note: note.digest, self._bodies)
-        for time, digest in times:
+        with_facts: set[str] = set()
+        for time, digest in sorted(times):
             body = self._body(digest)
-            if body is not None:
-                self._put(time, {BODY: body, BODY_OF: self._body_of(digest, body)})
+            if body is None:
+                continue
+            self._put(time, {BODY: body, BODY_OF: self._body_of(digest, body)})
+            info = self._infos.get(digest)
+            # The facts of a body are stored once, at the first version of that body.
+            if info is not None and info.facts and digest not in with_facts:
+                with_facts.add(digest)
+                if stored.last(digest) is None:
+                    self._put(time, {FACTS + digest.encode(): info.facts})
 
     def _put_links(self) -> None:
         stored = self._history.links
@@ -356,7 +375,7 @@ class _Attempt:
         put = {time: values for time, values in self._puts.items() if LINKS_OF in values}
         versions = {time: values[LINKS_OF].decode() for time, values in put.items()}
         newest = self._counting[-1]
-        now = _visible_links(newest, stored, versions)
+        now = visible_links(newest, stored, versions)
         stored_now = {v[LINKS_OF].decode(): v[LINKS].decode() for v in put.values()}
         earlier = [
             text
@@ -461,38 +480,3 @@ def _info_in(facts: Mapping[bytes, bytes]) -> PageInfo:
     """Returns the values of the newest capture of a row, as far as its facts have them."""
     count = int(facts.get(OUTLINKS) or 0)
     return info_of(facts)._replace(link_count=count, context=stored_parse_context(facts))
-
-
-def completed(note: CaptureNote, same: Iterable[CaptureNote]) -> CaptureNote:
-    """Returns a note; a revisit gets the size and type of the capture that it repeats."""
-    repeated = min(
-        (each for each in same if not each.is_revisit),
-        key=lambda each: each.time,
-        default=None,
-    )
-    if not note.is_revisit or repeated is None:
-        return note
-    return note._replace(size=repeated.size, type=note.type or repeated.type)
-
-
-def _visible_links(note: CaptureNote, stored: Versions, put: Mapping[int, str]) -> str | None:
-    """Returns the identity of the links of a capture; None where they are not stored."""
-    visible = stored.visible_with(note.time, put)
-    identity = links_identity(note)
-    return identity if visible is not None and visible.identity == identity else None
-
-
-def newest_links(values: Mapping[bytes, bytes]) -> str:
-    """Returns the links of the newest capture from a row's newest values; empty where it has none.
-
-    Empty also where they are unknown: for a revisit of a capture that was never loaded.
-    """
-    is_ok = 200 <= int(values.get(STATUS) or 0) <= 299
-    if not is_ok or values.get(LINKS_OF) != values.get(DIGEST):
-        return ""
-    return values.get(LINKS, b"").decode()
-
-
-def links_identity(note: CaptureNote) -> str:
-    """Returns the identity of a capture's links: captures with the same one share a version."""
-    return note.digest if note.is_ok else NO_LINKS

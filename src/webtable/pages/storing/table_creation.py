@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple, TypeVar
 
 from webtable.errors import InvalidRequest, SchemaMismatch
 from webtable.index.maintenance import build
 from webtable.index.table import Index, IndexedTable, IndexState
 from webtable.pages import schema
-from webtable.pages.keys import SALT_SPLITS, KeyScheme, SaltedKeys
 from webtable.store.schema import Family, TableSchema
 from webtable.store.store import Store
 
 __all__ = [
     "PlannedTable",
+    "add_http_family",
     "build_index",
     "check_foreign",
     "create_missing",
+    "in_parallel",
     "index_table",
     "unbuilt",
 ]
+
+T = TypeVar("T")
 
 
 class PlannedTable(NamedTuple):
@@ -30,13 +34,10 @@ class PlannedTable(NamedTuple):
     splits: Sequence[bytes] = ()
 
 
-def index_table(
-    index: Index, keys: KeyScheme, state: IndexState, *, is_embedded: bool
-) -> PlannedTable:
+def index_table(index: Index, state: IndexState, *, is_embedded: bool) -> PlannedTable:
     """Returns the table of an index."""
     described = schema.packed_schema(index.schema(state), is_embedded=is_embedded)
-    splits = SALT_SPLITS if isinstance(keys, SaltedKeys) else ()
-    return PlannedTable(described, index.splits or splits)
+    return PlannedTable(described, index.splits)
 
 
 def check_foreign(store: Store, planned: Iterable[PlannedTable]) -> None:
@@ -78,11 +79,47 @@ def _shape(family: Family) -> tuple[object, ...]:
 
 
 def create_missing(store: Store, planned: Iterable[PlannedTable]) -> None:
-    """Creates the tables that do not exist."""
+    """Creates the tables that do not exist, on a cluster all at the same time.
+
+    If some cannot be created, the others are; the error is that of the first one.
+    """
     existing = set(store.tables())
-    for each in planned:
-        if each.schema.name not in existing:
-            store.create_table(each.schema, splits=each.splits)
+    missing = [each for each in planned if each.schema.name not in existing]
+
+    def create(each: PlannedTable) -> None:
+        store.create_table(each.schema, splits=each.splits)
+
+    in_parallel(store, create, missing)
+
+
+def in_parallel(store: Store, change: Callable[[T], None], items: Sequence[T]) -> None:
+    """Changes some tables, on a cluster all at the same time: the master works on several.
+
+    Every item is tried there; the error that is raised is that of the first one.
+    """
+    if not store.capabilities.cluster or len(items) <= 1:
+        for item in items:
+            change(item)
+        return
+    with ThreadPoolExecutor(len(items), thread_name_prefix="webtable-tables") as pool:
+        changes = [pool.submit(change, item) for item in items]
+    for done in changes:
+        done.result()
+
+
+def add_http_family(store: Store) -> None:
+    """Adds the family of heads to the main table of a store of an older format.
+
+    The heads of the captures that are stored already stay absent. Another call does nothing, so a
+    process that was stopped can begin again.
+    """
+    described = store.describe_table(schema.TABLE)
+    if described.family(schema.HTTP) is not None:
+        return
+    content = described.family(schema.CONTENT)
+    seconds = None if content is None else content.ttl_seconds
+    family = schema.http_family(seconds, is_embedded=store.capabilities.atomic_commits)
+    store.alter_table(described.with_family(family))
 
 
 def unbuilt(rows: IndexedTable) -> dict[str, str]:
@@ -100,7 +137,7 @@ def unbuilt(rows: IndexedTable) -> dict[str, str]:
     return found
 
 
-def build_index(rows: IndexedTable, keys: KeyScheme, name: str) -> int:
+def build_index(rows: IndexedTable, name: str) -> int:
     """Rebuilds an index, and creates its table if it is missing; returns the number of pages."""
     index, store = rows.index(name), rows.store
     is_embedded = store.capabilities.atomic_commits
@@ -108,5 +145,5 @@ def build_index(rows: IndexedTable, keys: KeyScheme, name: str) -> int:
         rows.set_state(name, "building")
     else:
         rows.ready.discard(name)
-        create_missing(store, [index_table(index, keys, "building", is_embedded=is_embedded)])
+        create_missing(store, [index_table(index, "building", is_embedded=is_embedded)])
     return build(rows, name)

@@ -1,8 +1,9 @@
 """The hottest code of records: rows of the store become records.
 
 Made into machine code where that can be, by Cython from this very file and the C types in
-`_row_decoder.pxd`; import it from `decoder`. Both forms return the same rows and raise the same
-errors. The compiled form reads memory unchecked, so every length is checked before bytes are read.
+`_row_decoder.pxd`; import it from `compiled_decoder`. Both forms return the same rows and raise
+the same errors. The compiled form reads memory unchecked, so every length is checked before bytes
+are read.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from typing import Any
 
 from webtable.errors import CorruptData
 from webtable.records.codecs import BadValue, Codec
-from webtable.store.escaping import unescape
 from webtable.store.model import Row
+from webtable.store.zero_byte_escaping import unescape
 
 __all__ = [
     "BYTES",

@@ -18,9 +18,9 @@ from webtable.store.hbase.ops.parallel_scan import scan_rows, scans_rows
 from webtable.store.hbase.ops.scanner import ScanJob
 from webtable.store.hbase.proto import client_pb2
 from webtable.store.hbase.retry import Attempts
-from webtable.store.hbase.wire.connection import RpcResponse
+from webtable.store.hbase.wire.compiled_connection import RpcResponse
 from webtable.store.hbase.wire.errors import AsBytes, NotHBase, Server, inner_error
-from webtable.store.hbase.wire.messages import (
+from webtable.store.hbase.wire.requests_and_results import (
     atomic_step,
     condition_bytes,
     get_bytes,
@@ -143,12 +143,7 @@ class HBaseEngine(Engine):
         return self._mutate(_Step(table, row, mutations, durability), attempts).row
 
     def check_and_mutate(
-        self,
-        table: str,
-        row: bytes,
-        check: Check,
-        mutations: Sequence[Mutation],
-        durability: Durability,
+        self, table: str, step: Conditional, durability: Durability
     ) -> CheckResult:
         """Makes mutations of one row if a condition holds; see `Engine.check_and_mutate`.
 
@@ -158,13 +153,14 @@ class HBaseEngine(Engine):
                 is `unique` and the value that it put is still there.
         """
         self._check_writable()
+        row, check, mutations = step
         attempts = self._writing(table, mutations)
-        step = _Step(table, row, mutations, durability, check)
+        request = _Step(table, row, mutations, durability, check)
         if len(mutations) == 1 and not has_nonce(mutations[0]):
             # A lighter call than that of several mutations, for the server above all.
-            result = self._mutate(step, attempts)
+            result = self._mutate(request, attempts)
         else:
-            result = self._take_step(step, attempts)
+            result = self._take_step(request, attempts)
         if not result.success and attempts.maybe_applied:
             if check.unique and self._has_put(table, row, check.column, mutations):
                 if any(map(has_nonce, mutations)):
@@ -180,7 +176,7 @@ class HBaseEngine(Engine):
         self._check_writable()
 
         def single(step: Conditional, is_lost: bool) -> CheckResult:
-            result = self.check_and_mutate(table, *step, durability)
+            result = self.check_and_mutate(table, step, durability)
             if result.success or not is_lost:
                 return result
             if self._has_put(table, step.row, step.check.column, step.mutations):

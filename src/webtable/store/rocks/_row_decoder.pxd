@@ -8,6 +8,12 @@ cdef bytes _EMPTY_QUALIFIER, _NO_COLUMN
 @cython.locals(qualifier=bytes, target=bytes, key=bytes, end=cython.Py_ssize_t)
 cpdef list read_newest(object family, tuple wanted, object seeker, bytes prefix)
 
+@cython.locals(
+    low=bytes, high=bytes, most=cython.longlong, cells=list, columns=dict, start=cython.Py_ssize_t, end=cython.Py_ssize_t,
+    previous=bytes, skipped=cython.longlong, key=bytes, qualifier=bytes,
+)
+cpdef list read_piece(object family, object seeker, bytes prefix, object piece)
+
 @cython.locals(cells=list, key=bytes, qualifier=bytes, target=bytes, stored=bytes, suffix=bytes)
 cpdef list read_columns(object read, object view, object seeker, bytes prefix)
 

@@ -17,21 +17,19 @@ from itertools import pairwise
 from webtable.errors import AlreadyExists, FamilyNotFound, InvalidRequest, NotFound
 from webtable.store.admin import Admin, check_namespace_name, region_name
 from webtable.store.cluster_values import (
-    Balanced,
     ClusterReport,
     CompactionState,
     FamilyStats,
     Namespace,
     Region,
     RegionServer,
-    Snapshot,
     TableStats,
 )
-from webtable.store.rocks.catalog import RocksAdmin
 from webtable.store.rocks.compaction import compact_family, purge_row
 from webtable.store.rocks.files.checksums import check_blocks
 from webtable.store.rocks.files.database import Database
 from webtable.store.rocks.open_tables import OpenFamily, OpenTable
+from webtable.store.rocks.table_catalog import TableCatalog
 from webtable.store.rocks.visibility import current_ms
 
 __all__ = ["EmbeddedAdmin"]
@@ -47,7 +45,7 @@ class EmbeddedAdmin(Admin):
     """What can be looked after in one process. See `Admin` for the contract."""
 
     def __init__(
-        self, database: Database, catalog: RocksAdmin, translated: AbstractContextManager[None]
+        self, database: Database, catalog: TableCatalog, translated: AbstractContextManager[None]
     ) -> None:
         self._database = database
         self._catalog = catalog
@@ -288,44 +286,6 @@ class EmbeddedAdmin(Admin):
             is_balancing=False,
         )
 
-    def switch_balancer(self, *, on: bool) -> bool:
-        raise _unsupported("has no balancer", "it is one server; there is nothing to balance")
-
-    def balance(self, *, dry_run: bool = False, ignore_transitions: bool = False) -> Balanced:
-        raise _unsupported("has no balancer", "it is one server; there is nothing to balance")
-
-    # Snapshots
-
-    def snapshots(self) -> list[Snapshot]:
-        raise _no_snapshots()
-
-    def take_snapshot(
-        self,
-        name: str,
-        table: str,
-        *,
-        flush: bool = True,
-        ttl_seconds: int | None = None,
-        max_file_size: int | None = None,
-    ) -> None:
-        raise _no_snapshots()
-
-    def restore_snapshot(self, name: str, *, with_permissions: bool = False) -> None:
-        raise _no_snapshots()
-
-    def clone_snapshot(
-        self,
-        name: str,
-        table: str,
-        *,
-        with_permissions: bool = False,
-        file_tracker: str | None = None,
-    ) -> None:
-        raise _no_snapshots()
-
-    def delete_snapshot(self, name: str) -> None:
-        raise _no_snapshots()
-
     def _writable(self, table: str) -> OpenTable:
         self._catalog.check_writable()
         return self._catalog.table(table)
@@ -336,10 +296,6 @@ class EmbeddedAdmin(Admin):
 
 def _unsupported(what: str, instead: str) -> InvalidRequest:
     return InvalidRequest(f"the embedded store {what}", hint=instead)
-
-
-def _no_snapshots() -> InvalidRequest:
-    return _unsupported("takes no snapshots", "write a checkpoint of the whole store")
 
 
 def _check_server(server: str) -> None:

@@ -11,14 +11,23 @@ from collections.abc import Mapping, Sequence
 
 from webtable.errors import BatchError, InvalidRequest, WebTableError
 from webtable.store.model import Row
-from webtable.store.mutation import Check, CheckResult, Durability, Mutation, Put, Spread, Write
-from webtable.store.rocks import reader
-from webtable.store.rocks.catalog import RocksAdmin
+from webtable.store.mutation import (
+    Check,
+    CheckResult,
+    Conditional,
+    Durability,
+    Mutation,
+    Put,
+    Spread,
+    Write,
+)
+from webtable.store.rocks import range_reader
 from webtable.store.rocks.commit_timestamps import Stamps
 from webtable.store.rocks.files.database import Database
+from webtable.store.rocks.mutation_encoder import Encoder, check_mutation, holds, needs_read
 from webtable.store.rocks.open_tables import OpenTable
-from webtable.store.rocks.row_reader import RowReader
-from webtable.store.rocks.writer import Encoder, check_mutation, holds, needs_read
+from webtable.store.rocks.single_row_reader import RowReader
+from webtable.store.rocks.table_catalog import TableCatalog
 
 __all__ = ["Committer"]
 
@@ -26,7 +35,7 @@ __all__ = ["Committer"]
 class Committer:
     """Makes mutations of the tables of one database."""
 
-    def __init__(self, database: Database, admin: RocksAdmin, rows: RowReader) -> None:
+    def __init__(self, database: Database, admin: TableCatalog, rows: RowReader) -> None:
         self._database = database
         self._admin = admin
         self._rows = rows
@@ -103,17 +112,13 @@ class Committer:
             self._stamps.wait()
 
     def check_and_mutate(
-        self,
-        table: OpenTable,
-        row: bytes,
-        check: Check,
-        mutations: Sequence[Mutation],
-        durability: Durability,
+        self, table: OpenTable, step: Conditional, durability: Durability
     ) -> CheckResult:
         """See `Engine.check_and_mutate`."""
+        row, check, mutations = step
         for mutation in mutations:
             check_mutation(table, mutation)
-        reads = reader.select(table, (check.column,) if check.filter is None else ())
+        reads = range_reader.select(table, (check.column,) if check.filter is None else ())
         while True:
             with self._database.commits:
                 is_met, read_ms = self._checked(reads, row, check)
@@ -130,10 +135,10 @@ class Committer:
             self._stamps.wait()
 
     def _checked(
-        self, reads: Sequence[reader.FamilyRead], row: bytes, check: Check
+        self, reads: Sequence[range_reader.FamilyRead], row: bytes, check: Check
     ) -> tuple[bool, int]:
         """Returns whether a condition holds, and the time of the cell that was checked."""
-        view = reader.View(1, check.time_range)
+        view = range_reader.View(1, check.time_range)
         if check.filter is not None:
             found = self._rows.read_filtered(reads, view, row, check.filter, together=True)
             is_met = bool(found)

@@ -12,8 +12,7 @@ from collections.abc import Iterable
 from rocksdict import WriteBatch
 
 from webtable.store.model import MAX_TIMESTAMP, CellType
-from webtable.store.rocks.files.database import Database
-from webtable.store.rocks.keys import (
+from webtable.store.rocks.cell_keys import (
     SUFFIX_BYTES,
     TAGGED,
     decode_tagged,
@@ -21,6 +20,7 @@ from webtable.store.rocks.keys import (
     escape,
     is_put,
 )
+from webtable.store.rocks.files.database import Database
 from webtable.store.rocks.open_tables import OpenFamily
 from webtable.store.rocks.visibility import Compactor
 

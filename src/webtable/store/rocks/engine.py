@@ -17,22 +17,22 @@ from webtable.errors import StoreClosed
 from webtable.store.engine import Capabilities, Engine, Loss
 from webtable.store.filtering.filter_language import as_filter
 from webtable.store.model import Row
-from webtable.store.mutation import Check, CheckResult, Durability, Mutation, Write
-from webtable.store.rocks import reader
+from webtable.store.mutation import CheckResult, Conditional, Durability, Mutation, Write
+from webtable.store.rocks import range_reader
 from webtable.store.rocks.admin import EmbeddedAdmin
-from webtable.store.rocks.catalog import RocksAdmin
+from webtable.store.rocks.cell_keys import escape
 from webtable.store.rocks.committer import Committer
 from webtable.store.rocks.files.database import Database
 from webtable.store.rocks.files.error_translation import translated
-from webtable.store.rocks.files.lost_writes import read_losses
+from webtable.store.rocks.files.recorded_losses import read_losses
 from webtable.store.rocks.filtering.filtered_reader import Span
-from webtable.store.rocks.filtering.row_decisions import row_decision
 from webtable.store.rocks.filtering.rule_factory import make_rule
+from webtable.store.rocks.filtering.whole_row_decisions import row_decision
 from webtable.store.rocks.filtering.whole_row_scan import WholeRows, plain_pieces
-from webtable.store.rocks.keys import escape
 from webtable.store.rocks.open_tables import OpenTable
-from webtable.store.rocks.row_reader import RowReader, seeker_of
-from webtable.store.rocks.row_walk import walk_filtered
+from webtable.store.rocks.single_row_reader import RowReader, seeker_of
+from webtable.store.rocks.table_catalog import TableCatalog
+from webtable.store.rocks.wide_row_piece import walk_filtered
 from webtable.store.scan import Get, Scan
 from webtable.store.schema import TableSchema
 
@@ -54,11 +54,11 @@ class RocksEngine(Engine):
         self.location = database.path
         self._translated = translated(database.path, lambda: database.is_closed)
         self._database = database
-        self._admin = RocksAdmin(database)
+        self._admin = TableCatalog(database)
         self._rows = RowReader(database)
         self._committer = Committer(database, self._admin, self._rows)
         self.admin = EmbeddedAdmin(database, self._admin, self._translated)
-        self._scans: weakref.WeakSet[reader.RowPieces] = weakref.WeakSet()
+        self._scans: weakref.WeakSet[range_reader.RowPieces] = weakref.WeakSet()
         self._scans_lock = threading.Lock()
 
     @classmethod
@@ -80,13 +80,13 @@ class RocksEngine(Engine):
             rows: list[Row | None] = []
             shared, seeker = None, None
             for get in gets:
-                reads = opened.reads.get(get.columns) or reader.select(opened, get.columns)
+                reads = opened.reads.get(get.columns) or range_reader.select(opened, get.columns)
                 if reads is not shared:
                     # Opening an iterator takes as long as a seek: one for all rows read alike.
                     shared, seeker = reads, seeker_of(reads)
-                view = reader.NEWEST
+                view = range_reader.NEWEST
                 if get.versions != 1 or get.time_range is not None:
-                    view = reader.View(get.versions, get.time_range)
+                    view = range_reader.View(get.versions, get.time_range)
                 if get.filter is not None:
                     filter = as_filter(get.filter)
                     found = None
@@ -106,8 +106,8 @@ class RocksEngine(Engine):
             return self.get_many(table, (get,))[0]
         try:
             opened = self._table(table)
-            reads = opened.reads.get(get.columns) or reader.select(opened, get.columns)
-            cells = self._rows.read(reads, reader.NEWEST, get.row)
+            reads = opened.reads.get(get.columns) or range_reader.select(opened, get.columns)
+            cells = self._rows.read(reads, range_reader.NEWEST, get.row)
         except Exception as exc:
             self._translated.raise_translated(exc)
             raise
@@ -116,17 +116,17 @@ class RocksEngine(Engine):
     def scan(self, table: str, scan: Scan) -> Iterator[Row]:
         with self._translated:
             opened = self._table(table)
-            reads = reader.select(opened, scan.columns)
-        view = reader.View(scan.versions, scan.time_range, raw=scan.raw)
+            reads = range_reader.select(opened, scan.columns)
+        view = range_reader.View(scan.versions, scan.time_range, raw=scan.raw)
         rule = decision = None
         if scan.filter is not None:
             filter = as_filter(scan.filter)
             rule = make_rule(filter, reverse=scan.reverse)
             decision = row_decision(filter, reads, view)
 
-        def open_pieces(span: Span) -> reader.RowPieces:
+        def open_pieces(span: Span) -> range_reader.RowPieces:
             if rule is not None and decision is None:
-                return reader.as_pieces(self._rows.filtered(reads, view, span, rule))
+                return range_reader.as_pieces(self._rows.filtered(reads, view, span, rule))
             opened = self._open_walks(reads, span)
             if rule is None or decision is None:
                 return plain_pieces(reads, view, span, opened)
@@ -142,7 +142,7 @@ class RocksEngine(Engine):
             opened = self._table(table)
             shared, seeker = None, None
             for scan in scans:
-                reads = reader.select(opened, scan.columns)
+                reads = range_reader.select(opened, scan.columns)
                 if reads is not shared:
                     shared, seeker = reads, None
                     if len(reads) == 1:
@@ -159,7 +159,9 @@ class RocksEngine(Engine):
                     found.append(iter(()))
         return found
 
-    def _scan(self, scan: Scan, open_pieces: Callable[[Span], reader.RowPieces]) -> Iterator[Row]:
+    def _scan(
+        self, scan: Scan, open_pieces: Callable[[Span], range_reader.RowPieces]
+    ) -> Iterator[Row]:
         start, stop = scan.bounds()
         if scan.limit == 0 or (stop and stop <= start):
             return
@@ -188,7 +190,9 @@ class RocksEngine(Engine):
             if database.is_closed:
                 raise StoreClosed(self.location)
 
-    def _open_walks(self, reads: Sequence[reader.FamilyRead], span: Span) -> list[tuple[Any, Any]]:
+    def _open_walks(
+        self, reads: Sequence[range_reader.FamilyRead], span: Span
+    ) -> list[tuple[Any, Any]]:
         """Returns for each family an iterator to seek with, and one over all that is there."""
 
         def open_all() -> list[tuple[Any, Any]]:
@@ -223,16 +227,11 @@ class RocksEngine(Engine):
             return self._committer.mutate_row(self._writable_table(table), mutations, durability)
 
     def check_and_mutate(
-        self,
-        table: str,
-        row: bytes,
-        check: Check,
-        mutations: Sequence[Mutation],
-        durability: Durability,
+        self, table: str, step: Conditional, durability: Durability
     ) -> CheckResult:
         with self._translated:
             opened = self._writable_table(table)
-            return self._committer.check_and_mutate(opened, row, check, mutations, durability)
+            return self._committer.check_and_mutate(opened, step, durability)
 
     def commit(
         self, writes: Sequence[tuple[str, Write]], durability: Durability

@@ -1,83 +1,24 @@
-"""The tables of a store: what the database stores of them, and the open forms in memory.
-
-On-disk: changing this needs a new format version. In RocksDB's default column family
-
-    "catalog"       → a counter, moved by every change of tables; names new column families and
-                      makes followers in other processes open the store again
-    "disabled " + name  → nothing: the table is out of service
-    "namespace " + name → nothing: there is such a namespace, with tables or without
-    "table " + name → JSON: the schema, the split keys in hex, for each family the RocksDB column
-                      family that has it, the families whose puts are tagged (`keys.py`), and
-                      those that ever had a marker of the whole family
-
-A family's RocksDB column family is named `table/family/N` with N from the counter, so that a
-dropped and a new family of one name never meet.
-"""
+"""Open tables and families: the forms in memory that reads and writes use."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import msgspec
 from rocksdict import ColumnFamily, DbClosedError, Rdict
 
-from webtable.errors import CorruptData, FamilyNotFound
+from webtable.errors import FamilyNotFound
 from webtable.store.mutation import check_column
-from webtable.store.rocks.keys import escape, unescape
-from webtable.store.schema import Family, TableSchema
+from webtable.store.rocks.catalog_entries import TableEntry
+from webtable.store.rocks.cell_keys import escape, unescape
+from webtable.store.schema import Family
 
 __all__ = [
-    "CATALOG_KEY",
-    "DISABLED_KEY",
-    "NAMESPACE_KEY",
     "FamilyNotes",
     "OpenFamily",
     "OpenTable",
-    "TableEntry",
-    "decode_entry",
-    "encode_entry",
 ]
 
-CATALOG_KEY = b"catalog"
-DISABLED_KEY = b"disabled "
-NAMESPACE_KEY = b"namespace "
-_TABLE_KEY = b"table "
 _CACHED_COLUMNS = 10_000  # qualifiers may be data: a cache of them must not grow for ever
-
-
-class TableEntry(msgspec.Struct, frozen=True):
-    """A table as the catalog keeps it."""
-
-    schema: TableSchema
-    splits: tuple[str, ...]
-    column_families: dict[str, str]
-    tagged: tuple[str, ...] = ()
-    marked: tuple[str, ...] = ()
-
-
-def table_key(name: str) -> bytes:
-    """Returns the key of a table's entry."""
-    return _TABLE_KEY + name.encode()
-
-
-def encode_entry(entry: TableEntry) -> bytes:
-    """Returns the entry as it is stored."""
-    return msgspec.json.encode(entry)
-
-
-def decode_entry(stored: bytes) -> TableEntry:
-    """Returns a stored entry.
-
-    Raises:
-        CorruptData: the bytes are not those of an entry.
-    """
-    try:
-        return msgspec.json.decode(stored, type=TableEntry)
-    except (msgspec.DecodeError, ValueError) as exc:
-        raise CorruptData(
-            f"a table's entry in the catalog is damaged: {exc}",
-            hint="restore the store from a checkpoint",
-        ) from exc
 
 
 class _Closed:
@@ -149,7 +90,7 @@ class OpenTable:
         self.schema = entry.schema
         self.families = families
         self.places: dict[bytes, tuple[ColumnFamily, bytes]] = {}
-        self.reads: dict[tuple[bytes, ...], Any] = {}  # the cache of `reader.select`
+        self.reads: dict[tuple[bytes, ...], Any] = {}  # the cache of `range_reader.select`
 
     def family(self, name: bytes) -> OpenFamily:
         """Returns a family.

@@ -1,7 +1,7 @@
 """The hottest code of the embedded store: entries of RocksDB become rows.
 
 Made into machine code where that can be, by Cython from this very file and the C types in
-`_row_decoder.pxd`; import it from `reader`. Both forms do the same.
+`_row_decoder.pxd`; import it from `range_reader`. Both forms do the same.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from typing import Any
 
 from webtable.errors import CorruptData
 from webtable.store.model import MAX_TIMESTAMP, RawCell, Row
-from webtable.store.rocks.keys import decode_tagged
+from webtable.store.rocks.cell_keys import decode_tagged
 
-__all__ = ["COMPILED", "RowCutter", "read_columns", "read_newest"]
+__all__ = ["COMPILED", "RowCutter", "read_columns", "read_newest", "read_piece"]
 
 COMPILED = not __file__.endswith((".py", ".pyc"))
 """Whether this is machine code."""
 
-# After so many cells passed over in a row, a seek (about 2 µs) is cheaper than going on.
+# After so many skipped cells in a row, a seek (about 2 µs) is cheaper than reading on.
 _SKIP_LIMIT = 32
 _EMPTY_QUALIFIER = b"\x00"  # escaped and ended, as in a key
 _NO_COLUMN = b""
@@ -41,7 +41,7 @@ def read_newest(
 ) -> list[RawCell] | None:
     """Returns the newest cell of one named column, or None where the rules must decide.
 
-    What `reader.read_columns` does, for the read that is made most often and needs the least.
+    What `range_reader.read_columns` does, for the read that is made most often and needs the least.
 
     Args:
         family: the family, an `OpenFamily`.
@@ -71,6 +71,57 @@ def read_newest(
     timestamp = MAX_TIMESTAMP - int.from_bytes(key[end - 8 : end], "big")
     column = family.columns.get(qualifier) or family.column(qualifier)
     return [(column, timestamp, seeker.value(), 4)]
+
+
+def read_piece(
+    family: Any, seeker: Any, prefix: bytes, piece: tuple[bytes, bytes | None, int | None]
+) -> list[RawCell] | None:
+    """Returns the newest cells of a row, or of a piece of it; None where the rules must decide.
+
+    Args:
+        family: the family, an `OpenFamily`, without a time to live.
+        seeker: an iterator of RocksDB's, opened before this is called.
+        prefix: the row, `escaped row | 00`.
+        piece: the lowest escaped qualifier, the end of them, and the most columns; a `Piece`.
+    """
+    low, high, limit = piece
+    most = -1 if limit is None else limit
+    if most == 0:
+        return None
+    # Checked after the iterator was opened: a marker that it can see has set this before.
+    if low and family.notes.is_marked:
+        seeker.seek(prefix)
+        if seeker.valid() and seeker.key().startswith(prefix + _EMPTY_QUALIFIER):
+            return None  # maybe a marker of the whole family
+    cells: list[RawCell] = []
+    columns, start = family.columns, len(prefix)
+    previous, skipped = b"", 0
+    is_valid, next_key, go_on, value_of = seeker.valid, seeker.key, seeker.next, seeker.value
+    seeker.seek(prefix + low)
+    while is_valid():
+        key = next_key()
+        if not key.startswith(prefix):
+            return cells
+        end = len(key) - 9
+        if end <= start or key[end + 8] != _PUT_BYTE:
+            return None
+        qualifier = key[start:end]
+        if qualifier == previous:
+            skipped += 1
+            # Markers of the whole family stand between the cells of the column without a name.
+            if skipped > _SKIP_LIMIT and qualifier != _EMPTY_QUALIFIER:
+                seeker.seek(prefix + qualifier + b"\xff" * 9)
+                continue
+        else:
+            if len(cells) == most or (high is not None and qualifier >= high):
+                return cells
+            previous, skipped = qualifier, 0
+            timestamp = MAX_TIMESTAMP - int.from_bytes(key[end : end + 8], "big")
+            column = columns.get(qualifier) or family.column(qualifier)
+            cells.append((column, timestamp, value_of(), 4))
+        go_on()
+    seeker.status()
+    return cells
 
 
 def read_columns(read: Any, view: Any, seeker: Any, prefix: bytes) -> list[RawCell]:

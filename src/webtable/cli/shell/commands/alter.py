@@ -7,13 +7,10 @@ from collections.abc import Sequence
 import msgspec
 
 from webtable import Family, TableSchema
-from webtable.cli.shell.command_catalog import Command
 from webtable.cli.shell.commands.schema_options import TableOptions, family_of
 from webtable.cli.shell.language.values import Value, to_hash, to_text
 from webtable.cli.shell.session import Session
 from webtable.errors import FamilyNotFound, InvalidRequest
-
-__all__ = ["COMMANDS"]
 
 
 def alter(session: Session, table: Value, *rest: Value) -> None:
@@ -108,10 +105,3 @@ def _without(schema: TableSchema, method: str, names: list[str]) -> TableSchema:
                 hint=f"it has {', '.join(sorted(schema.attributes)) or 'none'}",
             )
     return msgspec.structs.replace(schema, attributes=attributes)
-
-
-COMMANDS: dict[str, Command] = {
-    "alter": alter,
-    "alter_async": alter_async,
-    "alter_status": alter_status,
-}

@@ -7,15 +7,13 @@ import grp
 import os
 
 import webtable
-from webtable.cli.shell.command_catalog import GROUPS, Command
+from webtable.cli.shell.command_catalog import GROUPS
 from webtable.cli.shell.commands.describe_text import java_order
 from webtable.cli.shell.help import about_all, about_command, about_group
 from webtable.cli.shell.language.values import Value, inspect_value, to_int, to_text
 from webtable.cli.shell.session import ExitShell, Session
 from webtable.errors import InvalidRequest
 from webtable.store.filtering.filter_arguments import FORMS
-
-__all__ = ["COMMANDS"]
 
 TABLE_HELP = """A variable can hold a table, and commands can be called on it without its name.
 
@@ -99,6 +97,24 @@ def show_filters(session: Session) -> None:
         session.out.row(name)
 
 
+def trace(_: Session, action: Value = b"status", _name: Value = None) -> bool:
+    """Shows whether calls are traced: never. Tracing needs an agent inside a JVM.
+
+    trace
+    trace 'status'
+    """
+    word = to_text(action, "what to do")
+    if word not in ("start", "status", "stop"):
+        raise InvalidRequest(f"trace '{word:.40}' is not valid", hint="'start', 'status', 'stop'")
+    if word == "start":
+        raise InvalidRequest(
+            "calls cannot be traced from here",
+            hint="HBase's shell hands its spans to an agent of OpenTelemetry inside its JVM; "
+            "there is no JVM behind this one",
+        )
+    return False
+
+
 def puts(session: Session, *values: Value) -> None:
     """Prints values, each on a line.
 
@@ -120,16 +136,3 @@ def leave(_: Session, code: Value = 0) -> None:
     if not 0 <= number <= 255:
         raise InvalidRequest(f"exit code {number} is out of range", hint="from 0 to 255")
     raise ExitShell(number)
-
-
-COMMANDS: dict[str, Command] = {
-    "exit": leave,
-    "help": show_help,
-    "puts": puts,
-    "quit": leave,
-    "show_filters": show_filters,
-    "table_help": table_help,
-    "tools": tools,
-    "version": version,
-    "whoami": whoami,
-}

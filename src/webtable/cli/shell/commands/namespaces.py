@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from webtable.cli.shell.command_catalog import Command
 from webtable.cli.shell.commands.tables import matching
 from webtable.cli.shell.language.values import Value, check_keys, to_bytes, to_hash, to_text
 from webtable.cli.shell.session import Session
 from webtable.errors import InvalidRequest, NotFound
-
-__all__ = ["COMMANDS"]
 
 
 def create_namespace(session: Session, namespace: Value, *properties: Value) -> None:
@@ -110,13 +107,3 @@ def _existing(session: Session, namespace: Value) -> str:
     if name not in names:
         raise NotFound("namespace", name, names)
     return name
-
-
-COMMANDS: dict[str, Command] = {
-    "alter_namespace": alter_namespace,
-    "create_namespace": create_namespace,
-    "describe_namespace": describe_namespace,
-    "drop_namespace": drop_namespace,
-    "list_namespace": list_namespace,
-    "list_namespace_tables": list_namespace_tables,
-}

@@ -9,7 +9,6 @@ from typing import cast
 from webtable import Row, Scan
 from webtable.cli.output import show_bytes
 from webtable.cli.shell.cell_format import CellFormat, Column, check_formatter, parse_column
-from webtable.cli.shell.command_catalog import Command
 from webtable.cli.shell.language.constants import ALIASES
 from webtable.cli.shell.language.values import (
     Value,
@@ -25,8 +24,6 @@ from webtable.cli.shell.session import Session
 from webtable.errors import InvalidRequest
 from webtable.filters import Filter, FilterList, FirstKeyOnlyFilter, parse_filter
 from webtable.store.filtering.row_bounds import prefix_end
-
-__all__ = ["COMMANDS"]
 
 _SHOWING = {"FORMATTER", "FORMATTER_CLASS", "MAXLENGTH"}
 # Hints that change how a cluster works, never its results.
@@ -249,11 +246,3 @@ def _rows(session: Session, table: Value, scan: Scan) -> Iterator[Iterator[Row]]
     finally:
         if close := cast("Callable[[], None] | None", getattr(rows, "close", None)):
             close()
-
-
-COMMANDS: dict[str, Command] = {
-    "count": count,
-    "get": get,
-    "get_counter": get_counter,
-    "scan": scan,
-}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import time
+from datetime import datetime
+
 from webtable import Region
 from webtable.cli.output import show_bytes
-from webtable.cli.shell.command_catalog import Command
 from webtable.cli.shell.language.values import (
     Value,
     check_keys,
@@ -16,7 +18,7 @@ from webtable.cli.shell.language.values import (
 from webtable.cli.shell.session import Session
 from webtable.errors import InvalidRequest, NotFound
 
-__all__ = ["COMMANDS", "region_by_name"]
+__all__ = ["region_by_name"]
 
 _WIDTHS = {
     "SERVER_NAME": 12,
@@ -177,6 +179,24 @@ def truncate_region(session: Session, region: Value) -> None:
     session.store.admin.truncate_region(region_by_name(session, region))
 
 
+def rit(session: Session) -> None:
+    """Lists the regions that are on their way from one server to another.
+
+    rit
+    """
+    moving = session.store.admin.report().in_transition
+    session.out.heading()
+    now = time.time()
+    for each in moving:
+        since = (each.since_ms or 0) / 1000
+        date = datetime.fromtimestamp(since).astimezone()
+        session.out.row(
+            f"{each.region} state={each.state}, ts={date:%a %b %d %H:%M:%S %Z %Y} "
+            f"({now - since:.0f}s ago), server=null"
+        )
+    session.out.footer()
+
+
 def region_by_name(session: Session, value: Value) -> Region:
     """Returns the region of an encoded name, or of a whole name.
 
@@ -226,18 +246,3 @@ def _described(region: Region) -> str:
         f"{{ENCODED => {region.name}, NAME => '{show_bytes(region.full_name)}', "
         f"STARTKEY => '{show_bytes(region.start)}', ENDKEY => '{show_bytes(region.stop)}'}}"
     )
-
-
-COMMANDS: dict[str, Command] = {
-    "assign": assign,
-    "close_region": close_region,
-    "get_splits": get_splits,
-    "list_regions": list_regions,
-    "locate_region": locate_region,
-    "merge_region": merge_region,
-    "move": move,
-    "regioninfo": regioninfo,
-    "split": split,
-    "truncate_region": truncate_region,
-    "unassign": unassign,
-}

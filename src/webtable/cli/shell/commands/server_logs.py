@@ -7,13 +7,10 @@ from collections.abc import Mapping
 
 from webtable import SlowCall
 from webtable.cli.output import show_bytes
-from webtable.cli.shell.command_catalog import Command
 from webtable.cli.shell.commands.servers import servers_named
 from webtable.cli.shell.language.values import Value, check_keys, to_hash, to_int, to_text
 from webtable.cli.shell.session import Session
 from webtable.errors import InvalidRequest
-
-__all__ = ["COMMANDS"]
 
 _WHERE = {"REGION_NAME": "region", "TABLE_NAME": "table", "CLIENT_IP": "client", "USER": "user"}
 # As HBase's shell writes calls, so that the text can also stand in a page of HTML.
@@ -168,13 +165,3 @@ def _limit(command: str, options: Value) -> int:
 
 def _json(found: Mapping[str, object]) -> str:
     return json.dumps(found, indent=2, ensure_ascii=False)
-
-
-COMMANDS: dict[str, Command] = {
-    "clear_slowlog_responses": clear_slowlog_responses,
-    "get_balancer_decisions": get_balancer_decisions,
-    "get_balancer_rejections": get_balancer_rejections,
-    "get_largelog_responses": get_largelog_responses,
-    "get_slowlog_responses": get_slowlog_responses,
-    "zk_dump": zk_dump,
-}

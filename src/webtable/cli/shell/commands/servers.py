@@ -6,18 +6,16 @@ import time
 from collections.abc import Sequence
 from datetime import datetime
 
-from webtable import CompactionQueue, ServerTask
-from webtable.cli.shell.command_catalog import Command
-from webtable.cli.shell.language.values import Value, inspect_value, to_bool, to_list, to_text
+from webtable import ServerTask
+from webtable.cli.shell.language.values import Value, to_bool, to_list, to_text
 from webtable.cli.shell.session import Session
 from webtable.errors import InvalidRequest, NotFound
 
-__all__ = ["COMMANDS", "servers_named"]
+__all__ = ["names_in", "servers_named"]
 
 _RPC = "RpcServer."
 _READS_AND_WRITES = ("Get", "Multi", "Mutate", "Scan")
 _KINDS = ("all", "general", "handler", "rpc", "operation")
-_QUEUES: dict[str, CompactionQueue] = {"long": "long", "short": "short"}
 
 
 def list_liveservers(session: Session) -> None:
@@ -52,7 +50,7 @@ def clear_deadservers(session: Session, *servers: Value) -> list[Value]:
     clear_deadservers
     clear_deadservers 'host187.example.com,60020,1289493121758'
     """
-    left = session.store.admin.clear_dead_servers(_texts(servers))
+    left = session.store.admin.clear_dead_servers(names_in(servers))
     if left:
         session.out.heading()
         session.out.row("Some dead server clear failed")
@@ -90,7 +88,7 @@ def recommission_regionserver(session: Session, server: Value, regions: Value = 
     recommission_regionserver 'host187.example.com,60020', ['527db22f95c8a9e0116f0cc13c680396']
     """
     names = servers_named(session, to_text(server, "the server's name").encode())
-    wanted = [] if regions is None else _texts(to_list(regions, "the regions"))
+    wanted = [] if regions is None else names_in(to_list(regions, "the regions"))
     session.store.admin.recommission(names[0], wanted)
 
 
@@ -110,33 +108,16 @@ def wal_roll(session: Session, server: Value) -> None:
     session.store.admin.roll_wal(to_text(server, "the server's name"))
 
 
-def compaction_switch(session: Session, on: Value, *servers: Value) -> None:
-    """Lets servers compact, or stops them; shows whether each did before.
+def clear_block_cache(session: Session, table: Value) -> None:
+    """Drops what servers keep of a table's files in memory; the next reads are slower.
 
-    compaction_switch true
-    compaction_switch false, 'host187.example.com,60020,1289493121758'
+    clear_block_cache 'webtable'
     """
-    is_on = to_bool(on, "the switch")
-    before = session.store.admin.switch_compactions(on=is_on, servers=_texts(servers))
-    session.out.heading("['SERVER'", "'PREV_STATE']")
-    for name, state in before.items():
-        session.out.row(name, inspect_value(state))
-    session.out.footer()
-
-
-def clear_compaction_queues(session: Session, server: Value, queues: Value = None) -> None:
-    """Drops the compactions that wait on a server: the long ones, the short ones, or both.
-
-    clear_compaction_queues 'host187.example.com,60020'
-    clear_compaction_queues 'host187.example.com,60020', 'long'
-    clear_compaction_queues 'host187.example.com,60020', ['long', 'short']
-    """
-    names = list(_QUEUES) if queues is None else _texts([queues])
-    for name in names:
-        if name not in _QUEUES:
-            raise InvalidRequest(f"queue '{name:.40}' is not valid", hint="'long' or 'short'")
-    chosen = [_QUEUES[name] for name in names]
-    session.store.admin.clear_compaction_queues(to_text(server, "the server's name"), chosen)
+    done = session.store.admin.clear_block_cache(to_text(table, "the table's name"))
+    session.out.row(
+        f"CacheEvictionStats{{evictedBlocks={done.blocks}, maxCacheSize={done.cache_bytes}, "
+        f"failedRegionsSize={len(done.failed)}, failedRegions=[{', '.join(done.failed)}]}}"
+    )
 
 
 def processlist(session: Session, *arguments: Value) -> None:
@@ -147,7 +128,7 @@ def processlist(session: Session, *arguments: Value) -> None:
     processlist 'rpc', 'host187.example.com'
     processlist 'host187.example.com,16020'
     """
-    texts = _texts(arguments)
+    texts = names_in(arguments)
     kind = "general"
     if texts and texts[0] in _KINDS:
         kind, *texts = texts
@@ -171,7 +152,7 @@ def servers_named(session: Session, value: Value) -> list[str]:
     Raises:
         NotFound: no server has such a name.
     """
-    texts = _texts([value])
+    texts = names_in([value])
     if not session.store.capabilities.cluster:
         return texts  # the request will be rejected, with the reason
     live = [each.name for each in session.store.admin.servers()]
@@ -192,7 +173,7 @@ def _fits(name: str, word: str) -> bool:
     return parts[: len(wanted)] == wanted
 
 
-def _texts(values: Sequence[Value]) -> list[str]:
+def names_in(values: Sequence[Value]) -> list[str]:
     """Returns the names in a list, also those in lists inside it."""
     names: list[str] = []
     for each in values:
@@ -252,19 +233,3 @@ def _cell(text: str, width: int) -> str:
 
 def _date(seconds: float) -> str:
     return f"{datetime.fromtimestamp(seconds).astimezone():%Y-%m-%d %H:%M:%S}"
-
-
-COMMANDS: dict[str, Command] = {
-    "clear_compaction_queues": clear_compaction_queues,
-    "clear_deadservers": clear_deadservers,
-    "compaction_switch": compaction_switch,
-    "decommission_regionservers": decommission_regionservers,
-    "list_deadservers": list_deadservers,
-    "list_decommissioned_regionservers": list_decommissioned_regionservers,
-    "list_liveservers": list_liveservers,
-    "list_unknownservers": list_unknownservers,
-    "processlist": processlist,
-    "recommission_regionserver": recommission_regionserver,
-    "stop_regionserver": stop_regionserver,
-    "wal_roll": wal_roll,
-}

@@ -5,12 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 
 from webtable import Snapshot, WebTableError
-from webtable.cli.shell.command_catalog import Command
 from webtable.cli.shell.commands.tables import confirmed, matching
 from webtable.cli.shell.language.values import Value, check_keys, to_bool, to_hash, to_int, to_text
 from webtable.cli.shell.session import Session
-
-__all__ = ["COMMANDS"]
 
 
 def snapshot(session: Session, table: Value, name: Value, options: Value = None) -> Value:
@@ -157,15 +154,3 @@ def _time(milliseconds: int | None) -> str:
     moment = datetime.fromtimestamp((milliseconds or 0) // 1000).astimezone()
     zone = "UTC" if moment.tzname() == "UTC" else f"{moment:%z}"
     return f"{moment:%Y-%m-%d %H:%M:%S} {zone}"
-
-
-COMMANDS: dict[str, Command] = {
-    "clone_snapshot": clone_snapshot,
-    "delete_all_snapshot": delete_all_snapshot,
-    "delete_snapshot": delete_snapshot,
-    "delete_table_snapshots": delete_table_snapshots,
-    "list_snapshots": list_snapshots,
-    "list_table_snapshots": list_table_snapshots,
-    "restore_snapshot": restore_snapshot,
-    "snapshot": snapshot,
-}

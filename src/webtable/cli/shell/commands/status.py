@@ -19,12 +19,9 @@ from webtable import (
     ServerTask,
 )
 from webtable.cli.output import show_bytes
-from webtable.cli.shell.command_catalog import Command
 from webtable.cli.shell.language.values import Value, inspect_value, show_float, to_text
 from webtable.cli.shell.session import Session
 from webtable.errors import InvalidRequest
-
-__all__ = ["COMMANDS"]
 
 _FORMS = ("summary", "simple", "detailed", "tasks", "replication")
 _KINDS = ("both", "source", "sink")
@@ -347,6 +344,3 @@ def _float32(value: float) -> str:
         if struct.pack("f", short) == struct.pack("f", exact):
             return show_float(short)
     return show_float(exact)
-
-
-COMMANDS: dict[str, Command] = {"status": status}

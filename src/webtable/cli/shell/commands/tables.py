@@ -13,7 +13,7 @@ from webtable.cli.shell.session import Session
 from webtable.errors import InvalidRequest
 from webtable.store.regex import compile_regex
 
-__all__ = ["COMMANDS", "confirmed", "matching"]
+__all__ = ["confirmed", "matching"]
 
 
 def create(session: Session, table: Value, *rest: Value) -> TableRef:
@@ -224,9 +224,9 @@ def matching(regex: Value, names: list[str]) -> list[str]:
     return [name for name in names if search(name) is not None]
 
 
-def confirmed(session: Session, question: str) -> bool:
+def confirmed(session: Session, prompt: str) -> bool:
     """Asks for confirmation of a change of many tables; returns True for a reply with a y."""
-    session.out.line(f"\n{question} (y/n)?")
+    session.out.line(f"\n{prompt} (y/n)?")
     session.out.flush()
     return "y" in session.ask("").lower()
 
@@ -266,23 +266,3 @@ def _listed(session: Session, names: list[str]) -> list[Value]:
         session.out.row(name)
     session.out.footer()
     return [name.encode() for name in names]
-
-
-COMMANDS: dict[str, Command] = {
-    "clone_table_schema": clone_table_schema,
-    "create": create,
-    "describe": describe,
-    "disable": disable,
-    "disable_all": disable_all,
-    "drop": drop,
-    "drop_all": drop_all,
-    "enable": enable,
-    "enable_all": enable_all,
-    "exists": exists,
-    "get_table": get_table,
-    "is_disabled": is_disabled,
-    "is_enabled": is_enabled,
-    "list": list_tables,
-    "list_disabled_tables": list_disabled_tables,
-    "list_enabled_tables": list_enabled_tables,
-}

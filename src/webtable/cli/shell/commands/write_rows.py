@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from webtable import Delete, TableSchema
 from webtable.cli.output import show_bytes
-from webtable.cli.shell.command_catalog import Command
 from webtable.cli.shell.language.values import Value, check_keys, to_bytes, to_hash, to_int, to_text
 from webtable.cli.shell.session import Session
 from webtable.errors import InvalidRequest
 from webtable.store.model import MAX_TIMESTAMP
-
-__all__ = ["COMMANDS"]
 
 _NOT_SENT = {
     "ATTRIBUTES": "attributes are not sent here",
@@ -165,14 +162,3 @@ def _tail(
         raise InvalidRequest(f"{command} has no options here", hint=f"see `help '{command}'`")
     check_keys(command, given, allowed)
     return None if number is None else to_int(number, "the number after the column"), given
-
-
-COMMANDS: dict[str, Command] = {
-    "append": append,
-    "delete": delete,
-    "deleteall": deleteall,
-    "incr": incr,
-    "put": put,
-    "truncate": truncate,
-    "truncate_preserve": truncate_preserve,
-}

@@ -7,12 +7,11 @@ after a comma or an operator. Strings become bytes here; names and numbers stay 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import Literal, NamedTuple, NoReturn, TypeAlias
 
 from webtable.errors import ShellSyntaxError
 
-__all__ = ["Lexer", "Token"]
+__all__ = ["Lexer", "Token", "last_command"]
 
 Kind: TypeAlias = Literal["string", "number", "name", "constant", "symbol", "label", "sign", "end"]
 
@@ -283,7 +282,8 @@ class Lexer:
         """Reads to the closing quote or the end of the line."""
         string = self._string
         assert string is not None, "called inside a string"
-        read: Callable[[], bool] = self._read_single if string.quote == "'" else self._read_double
+        is_single = string.quote == "'"
+        plain = _SINGLE if is_single else _DOUBLE
         while self._at < len(self._text):
             if self._text[self._at] == string.quote:
                 self._at += 1
@@ -293,30 +293,23 @@ class Lexer:
                     Token("string", value, string.line, string.column, string.spaced)
                 )
                 return
-            if not read():
-                return
+            if match := plain.match(self._text, self._at):
+                string.pieces.append(self._encode(match.group()))
+                self._at = match.end()
+            elif is_single:
+                self._read_backslash(string.pieces)
+            else:
+                self._read_special(string.pieces)
 
-    def _read_single(self) -> bool:
-        pieces = self._string.pieces if self._string else []
-        text, at = self._text, self._at
-        if plain := _SINGLE.match(text, at):
-            pieces.append(self._encode(plain.group()))
-            self._at = plain.end()
-        elif text[at + 1 : at + 2] in ("'", "\\"):
-            pieces.append(text[at + 1].encode())
-            self._at += 2
-        else:
-            pieces.append(b"\\")
-            self._at += 1
-        return True
+    def _read_backslash(self, pieces: list[bytes]) -> None:
+        following = self._text[self._at + 1 : self._at + 2]
+        is_escape = following in ("'", "\\")
+        pieces.append(following.encode() if is_escape else b"\\")
+        self._at += 2 if is_escape else 1
 
-    def _read_double(self) -> bool:
-        pieces = self._string.pieces if self._string else []
+    def _read_special(self, pieces: list[bytes]) -> None:
         text, at = self._text, self._at
-        if plain := _DOUBLE.match(text, at):
-            pieces.append(self._encode(plain.group()))
-            self._at = plain.end()
-        elif text[at] == "#":
+        if text[at] == "#":
             if text[at + 1 : at + 2] in ("{", "@", "$"):
                 self.fail(
                     "values inside a string are not filled in here",
@@ -328,7 +321,6 @@ class Lexer:
             self._at += 1
         else:
             self._read_escape(pieces)
-        return True
 
     def _read_escape(self, pieces: list[bytes]) -> None:
         match = _ESCAPE.match(self._text, self._at)
@@ -368,3 +360,17 @@ class Lexer:
             return text.encode("utf-8", "surrogateescape")
         except UnicodeEncodeError:
             self.fail("there is half a character here", self._line, self._at + 1)
+
+
+def last_command(text: str) -> Lexer:
+    """Returns the lexer of the last command of a text; the command may go on.
+
+    Raises:
+        ShellSyntaxError: the text is none of the language.
+    """
+    lexer = Lexer()
+    for line in text.split("\n"):
+        if not lexer.is_open:
+            lexer = Lexer()
+        lexer.feed(line)
+    return lexer

@@ -5,7 +5,7 @@ which is documented there. An area gets the other areas that it needs when it is
 
     MasterClient ── NamespaceAdmin ── TableAdmin ── RegionList ─┬─ RegionMaintenance ── RegionAdmin
          │                └──────────────┴── SnapshotAdmin      └─ ServerMaintenance
-         ├── SwitchAdmin (needs NamespaceAdmin)
+         ├── ChoreAdmin (needs NamespaceAdmin)
          └── ServerAdmin ── ServerLogs
 """
 
@@ -13,29 +13,13 @@ which is documented there. An area gets the other areas that it needs when it is
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import functools
+from collections.abc import Callable
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from webtable.store.admin import Admin
-from webtable.store.cluster_activity import (
-    BalancerDecision,
-    BalancerRejection,
-    CacheCleared,
-    ClusterLoad,
-    CompactionQueue,
-    ServerTask,
-    SlowCall,
-    Switch,
-    ZooKeeperReport,
-)
-from webtable.store.cluster_values import (
-    Balanced,
-    ClusterReport,
-    CompactionState,
-    Namespace,
-    Region,
-    Snapshot,
-    TableStats,
-)
+from webtable.store.cluster_activity import ZooKeeperReport
+from webtable.store.hbase.admin.master_chores import ChoreAdmin
 from webtable.store.hbase.admin.master_client import MasterClient
 from webtable.store.hbase.admin.namespaces import NamespaceAdmin
 from webtable.store.hbase.admin.region_list import RegionList
@@ -45,11 +29,26 @@ from webtable.store.hbase.admin.server_logs import ServerLogs
 from webtable.store.hbase.admin.server_maintenance import ServerMaintenance
 from webtable.store.hbase.admin.servers import ServerAdmin
 from webtable.store.hbase.admin.snapshots import SnapshotAdmin
-from webtable.store.hbase.admin.switches import SwitchAdmin
 from webtable.store.hbase.admin.tables import TableAdmin
 from webtable.store.hbase.admin.zk_status import zookeeper_report
 
 __all__ = ["HBaseAdmin"]
+
+A = TypeVar("A")
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def _of(
+    area: type[A], method: Callable[Concatenate[A, P], R]
+) -> Callable[Concatenate[HBaseAdmin, P], R]:
+    """Returns a method of `HBaseAdmin` that calls the method of one of its areas."""
+
+    @functools.wraps(method)
+    def call(admin: HBaseAdmin, /, *args: P.args, **options: P.kwargs) -> R:
+        return method(admin.areas[area], *args, **options)
+
+    return call
 
 
 class HBaseAdmin(Admin):
@@ -57,244 +56,106 @@ class HBaseAdmin(Admin):
 
     def __init__(self, master: MasterClient) -> None:
         self._master = master
-        self._namespaces = NamespaceAdmin(master)
-        self.tables = TableAdmin(master, self._namespaces)
-        self._servers = ServerAdmin(master)
-        region_list = RegionList(master, self.tables)
-        self._maintenance = RegionMaintenance(master, self.tables, region_list, self._servers)
-        self._regions = RegionAdmin(master, region_list, self._servers, self._maintenance)
-        self._snapshots = SnapshotAdmin(master, self.tables, self._namespaces)
-        self._switches = SwitchAdmin(master, self._namespaces)
-        self._server_maintenance = ServerMaintenance(master, region_list, self._servers)
-        self._logs = ServerLogs(master, self._servers)
+        namespaces = NamespaceAdmin(master)
+        self.tables = tables = TableAdmin(master, namespaces)
+        servers = ServerAdmin(master)
+        region_list = RegionList(master, tables)
+        maintenance = RegionMaintenance(master, tables, region_list, servers)
+        areas = (
+            namespaces,
+            tables,
+            servers,
+            maintenance,
+            RegionAdmin(master, region_list, servers, maintenance),
+            SnapshotAdmin(master, tables, namespaces),
+            ChoreAdmin(master, namespaces),
+            ServerMaintenance(master, region_list, servers),
+            ServerLogs(master, servers),
+        )
+        self.areas: dict[type, Any] = {type(area): area for area in areas}
 
     # Tables
 
-    def enable_table(self, table: str) -> None:
-        self.tables.enable_table(table)
-
-    def disable_table(self, table: str) -> None:
-        self.tables.disable_table(table)
-
-    def is_enabled(self, table: str) -> bool:
-        return self.tables.is_enabled(table)
+    enable_table = _of(TableAdmin, TableAdmin.enable_table)
+    disable_table = _of(TableAdmin, TableAdmin.disable_table)
+    is_enabled = _of(TableAdmin, TableAdmin.is_enabled)
 
     # Namespaces
 
-    def namespaces(self) -> list[Namespace]:
-        return self._namespaces.namespaces()
-
-    def create_namespace(self, name: str, properties: Mapping[str, str] | None = None) -> None:
-        self._namespaces.create_namespace(name, properties)
-
-    def drop_namespace(self, name: str) -> None:
-        self._namespaces.drop_namespace(name)
-
-    def namespace_properties(self, name: str) -> dict[str, str]:
-        return self._namespaces.namespace_properties(name)
-
-    def alter_namespace(self, name: str, properties: Mapping[str, str | None]) -> None:
-        self._namespaces.alter_namespace(name, properties)
+    namespaces = _of(NamespaceAdmin, NamespaceAdmin.namespaces)
+    create_namespace = _of(NamespaceAdmin, NamespaceAdmin.create_namespace)
+    drop_namespace = _of(NamespaceAdmin, NamespaceAdmin.drop_namespace)
+    namespace_properties = _of(NamespaceAdmin, NamespaceAdmin.namespace_properties)
+    alter_namespace = _of(NamespaceAdmin, NamespaceAdmin.alter_namespace)
 
     # Regions: moves, splits, merges, assignment
 
-    def move(self, region: str | Region, server: str | None = None) -> str:
-        return self._regions.move(region, server)
-
-    def split(self, table: str, at: bytes | None = None) -> None:
-        self._regions.split(table, at)
-
-    def split_region(self, region: str | Region, at: bytes | None = None) -> None:
-        self._regions.split_region(region, at)
-
-    def merge(self, regions: Sequence[str | Region]) -> None:
-        self._regions.merge(regions)
-
-    def assign(self, region: str | Region) -> None:
-        self._regions.assign(region)
-
-    def unassign(self, region: str | Region) -> None:
-        self._regions.unassign(region)
-
-    def truncate_region(self, region: str | Region) -> None:
-        self._regions.truncate_region(region)
+    move = _of(RegionAdmin, RegionAdmin.move)
+    split = _of(RegionAdmin, RegionAdmin.split)
+    split_region = _of(RegionAdmin, RegionAdmin.split_region)
+    merge = _of(RegionAdmin, RegionAdmin.merge)
+    assign = _of(RegionAdmin, RegionAdmin.assign)
+    unassign = _of(RegionAdmin, RegionAdmin.unassign)
+    truncate_region = _of(RegionAdmin, RegionAdmin.truncate_region)
 
     # Regions: sizes, flushes, compactions
 
-    def regions(self, table: str | None = None, *, server: str | None = None) -> list[Region]:
-        return self._maintenance.regions(table, server=server)
-
-    def region(self, name: str) -> Region:
-        return self._maintenance.region(name)
-
-    def stats(self, table: str) -> TableStats:
-        return self._maintenance.stats(table)
-
-    def flush(self, table: str, family: str | None = None) -> None:
-        self._maintenance.flush(table, family)
-
-    def flush_region(self, region: str | Region, family: str | None = None) -> None:
-        self._maintenance.flush_region(region, family)
-
-    def flush_server(self, server: str) -> None:
-        self._maintenance.flush_server(server)
-
-    def compact(
-        self, table: str, family: str | None = None, *, major: bool = False, wait: bool = True
-    ) -> None:
-        self._maintenance.compact(table, family, major=major, wait=wait)
-
-    def compact_region(
-        self,
-        region: str | Region,
-        family: str | None = None,
-        *,
-        major: bool = False,
-        wait: bool = True,
-    ) -> None:
-        self._maintenance.compact_region(region, family, major=major, wait=wait)
-
-    def compaction_state(self, table: str) -> CompactionState:
-        return self._maintenance.compaction_state(table)
+    regions = _of(RegionMaintenance, RegionMaintenance.regions)
+    region = _of(RegionMaintenance, RegionMaintenance.region)
+    stats = _of(RegionMaintenance, RegionMaintenance.stats)
+    flush = _of(RegionMaintenance, RegionMaintenance.flush)
+    flush_region = _of(RegionMaintenance, RegionMaintenance.flush_region)
+    flush_server = _of(RegionMaintenance, RegionMaintenance.flush_server)
+    compact = _of(RegionMaintenance, RegionMaintenance.compact)
+    compact_region = _of(RegionMaintenance, RegionMaintenance.compact_region)
+    compaction_state = _of(RegionMaintenance, RegionMaintenance.compaction_state)
 
     # Snapshots
 
-    def snapshots(self) -> list[Snapshot]:
-        return self._snapshots.snapshots()
-
-    def take_snapshot(
-        self,
-        name: str,
-        table: str,
-        *,
-        flush: bool = True,
-        ttl_seconds: int | None = None,
-        max_file_size: int | None = None,
-    ) -> None:
-        self._snapshots.take_snapshot(
-            name, table, flush=flush, ttl_seconds=ttl_seconds, max_file_size=max_file_size
-        )
-
-    def restore_snapshot(self, name: str, *, with_permissions: bool = False) -> None:
-        self._snapshots.restore_snapshot(name, with_permissions=with_permissions)
-
-    def clone_snapshot(
-        self,
-        name: str,
-        table: str,
-        *,
-        with_permissions: bool = False,
-        file_tracker: str | None = None,
-    ) -> None:
-        self._snapshots.clone_snapshot(
-            name, table, with_permissions=with_permissions, file_tracker=file_tracker
-        )
-
-    def delete_snapshot(self, name: str) -> None:
-        self._snapshots.delete_snapshot(name)
+    snapshots = _of(SnapshotAdmin, SnapshotAdmin.snapshots)
+    take_snapshot = _of(SnapshotAdmin, SnapshotAdmin.take_snapshot)
+    restore_snapshot = _of(SnapshotAdmin, SnapshotAdmin.restore_snapshot)
+    clone_snapshot = _of(SnapshotAdmin, SnapshotAdmin.clone_snapshot)
+    delete_snapshot = _of(SnapshotAdmin, SnapshotAdmin.delete_snapshot)
 
     # The balancer and other chores of the master
 
-    def switch_balancer(self, *, on: bool) -> bool:
-        return self._switches.switch_balancer(on=on)
-
-    def balance(self, *, dry_run: bool = False, ignore_transitions: bool = False) -> Balanced:
-        return self._switches.balance(dry_run=dry_run, ignore_transitions=ignore_transitions)
-
-    def is_switched_on(self, switch: Switch) -> bool:
-        return self._switches.is_switched_on(switch)
-
-    def switch(self, switch: Switch, *, on: bool) -> bool:
-        return self._switches.switch(switch, on=on)
-
-    def normalize(
-        self, tables: Iterable[str] = (), *, regex: str | None = None, namespace: str | None = None
-    ) -> bool:
-        return self._switches.normalize(tables, regex=regex, namespace=namespace)
-
-    def run_catalog_janitor(self) -> int:
-        return self._switches.run_catalog_janitor()
-
-    def run_cleaner(self) -> bool:
-        return self._switches.run_cleaner()
-
-    def run_hbck(self) -> bool:
-        return self._switches.run_hbck()
-
-    def flush_master_store(self) -> None:
-        self._switches.flush_master_store()
-
-    def is_in_maintenance(self) -> bool:
-        return self._switches.is_in_maintenance()
+    switch_balancer = _of(ChoreAdmin, ChoreAdmin.switch_balancer)
+    balance = _of(ChoreAdmin, ChoreAdmin.balance)
+    is_switched_on = _of(ChoreAdmin, ChoreAdmin.is_switched_on)
+    switch = _of(ChoreAdmin, ChoreAdmin.switch)
+    normalize = _of(ChoreAdmin, ChoreAdmin.normalize)
+    run_catalog_janitor = _of(ChoreAdmin, ChoreAdmin.run_catalog_janitor)
+    run_cleaner = _of(ChoreAdmin, ChoreAdmin.run_cleaner)
+    run_hbck = _of(ChoreAdmin, ChoreAdmin.run_hbck)
+    flush_master_store = _of(ChoreAdmin, ChoreAdmin.flush_master_store)
+    is_in_maintenance = _of(ChoreAdmin, ChoreAdmin.is_in_maintenance)
 
     # Servers
 
-    def report(self) -> ClusterReport:
-        return self._servers.report()
-
-    def load(self) -> ClusterLoad:
-        return self._servers.load()
-
-    def tasks(self, server: str | None = None) -> list[ServerTask]:
-        return self._servers.tasks(server)
+    report = _of(ServerAdmin, ServerAdmin.report)
+    load = _of(ServerAdmin, ServerAdmin.load)
+    tasks = _of(ServerAdmin, ServerAdmin.tasks)
 
     # Servers: in and out of service, maintenance
 
-    def stop_master(self) -> None:
-        self._server_maintenance.stop_master()
-
-    def clear_block_cache(self, table: str) -> CacheCleared:
-        return self._server_maintenance.clear_block_cache(table)
-
-    def decommissioned(self) -> list[str]:
-        return self._server_maintenance.decommissioned()
-
-    def decommission(self, servers: Iterable[str], *, offload: bool = False) -> None:
-        self._server_maintenance.decommission(servers, offload=offload)
-
-    def recommission(self, server: str, regions: Sequence[str | Region] = ()) -> None:
-        self._server_maintenance.recommission(server, regions)
-
-    def clear_dead_servers(self, servers: Iterable[str] = ()) -> list[str]:
-        return self._server_maintenance.clear_dead_servers(servers)
-
-    def stop_server(self, server: str) -> None:
-        self._server_maintenance.stop_server(server)
-
-    def roll_wal(self, server: str) -> None:
-        self._server_maintenance.roll_wal(server)
-
-    def switch_compactions(self, *, on: bool, servers: Iterable[str] = ()) -> dict[str, bool]:
-        return self._server_maintenance.switch_compactions(on=on, servers=servers)
-
-    def clear_compaction_queues(
-        self, server: str, queues: Iterable[CompactionQueue] = ("long", "short")
-    ) -> None:
-        self._server_maintenance.clear_compaction_queues(server, queues)
+    stop_master = _of(ServerMaintenance, ServerMaintenance.stop_master)
+    clear_block_cache = _of(ServerMaintenance, ServerMaintenance.clear_block_cache)
+    decommissioned = _of(ServerMaintenance, ServerMaintenance.decommissioned)
+    decommission = _of(ServerMaintenance, ServerMaintenance.decommission)
+    recommission = _of(ServerMaintenance, ServerMaintenance.recommission)
+    clear_dead_servers = _of(ServerMaintenance, ServerMaintenance.clear_dead_servers)
+    stop_server = _of(ServerMaintenance, ServerMaintenance.stop_server)
+    roll_wal = _of(ServerMaintenance, ServerMaintenance.roll_wal)
+    switch_compactions = _of(ServerMaintenance, ServerMaintenance.switch_compactions)
+    clear_compaction_queues = _of(ServerMaintenance, ServerMaintenance.clear_compaction_queues)
 
     # Logs of servers
 
-    def slow_calls(
-        self,
-        servers: Iterable[str] | None = None,
-        *,
-        large: bool = False,
-        limit: int = 10,
-        where: Mapping[str, str] | None = None,
-        match_all: bool = False,
-    ) -> list[SlowCall]:
-        return self._logs.slow_calls(
-            servers, large=large, limit=limit, where=where, match_all=match_all
-        )
-
-    def clear_slow_calls(self, servers: Iterable[str] | None = None) -> dict[str, bool]:
-        return self._logs.clear_slow_calls(servers)
-
-    def balancer_decisions(self, limit: int = 250) -> list[BalancerDecision]:
-        return self._logs.balancer_decisions(limit)
-
-    def balancer_rejections(self, limit: int = 250) -> list[BalancerRejection]:
-        return self._logs.balancer_rejections(limit)
+    slow_calls = _of(ServerLogs, ServerLogs.slow_calls)
+    clear_slow_calls = _of(ServerLogs, ServerLogs.clear_slow_calls)
+    balancer_decisions = _of(ServerLogs, ServerLogs.balancer_decisions)
+    balancer_rejections = _of(ServerLogs, ServerLogs.balancer_rejections)
 
     def zookeeper(self) -> ZooKeeperReport:
         return zookeeper_report(self._master)

@@ -9,14 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from google.protobuf.message import DecodeError
-
 from webtable.errors import NotFound, RegionBusy, TableDisabled, TableNotFound
 from webtable.store.admin import region_name
 from webtable.store.cluster_values import CompactionState, Region
 from webtable.store.hbase.admin.master_client import MasterClient
 from webtable.store.hbase.admin.tables import TableAdmin
-from webtable.store.hbase.cluster.meta import Place, unreadable_row
+from webtable.store.hbase.cluster.meta import (
+    Place,
+    region_of,
+    region_scan,
+    table_of,
+    unreadable_row,
+)
 from webtable.store.hbase.proto import base_pb2, client_pb2, status_pb2
 from webtable.store.hbase.retry import Attempts
 from webtable.store.hbase.wire.errors import Server
@@ -130,7 +134,7 @@ class RegionList:
         Raises:
             TableNotFound: there is no such table.
         """
-        scan = _range(b"%b,," % full, b"%b ,," % full)
+        scan = region_scan(_COLUMNS, b"%b,," % full, b"%b ,," % full)
         rows = self._scan(scan)
         if not rows:
             shown = self._master.shown_name(full)
@@ -141,7 +145,7 @@ class RegionList:
 
     def of_all_tables(self) -> list[RegionRow]:
         """Returns the regions of all tables that the store sees."""
-        rows = self._scan(_range(b"", b""))
+        rows = self._scan(region_scan(_COLUMNS, b"", b""))
         return [row for row in rows if self._master.names.shown(row.table) is not None]
 
     def find(self, region: str | Region) -> RegionRow:
@@ -152,7 +156,7 @@ class RegionList:
         """
         name = region_name(region)
         if isinstance(region, Region) and region.full_name:
-            found = self._scan(_range(region.full_name, region.full_name + b"\0"))
+            found = self._scan(region_scan(_COLUMNS, region.full_name, region.full_name + b"\0"))
         else:
             # The whole name, as HBase shows it, ends in the short one.
             short = name.rstrip(".").rpartition(".")[2]
@@ -215,28 +219,19 @@ def gone(name: str) -> NotFound:
     return NotFound("region", name, hint=hint)
 
 
-def _range(start: bytes, stop: bytes) -> client_pb2.Scan:
-    column = client_pb2.Column(family=b"info", qualifier=_COLUMNS)
-    return client_pb2.Scan(column=[column], start_row=start, stop_row=stop)
-
-
 def _parsed(rows: Iterator[Row]) -> Iterator[RegionRow]:
     for row in rows:
-        info = row.value(b"info:regioninfo")
-        if not info:
+        region = region_of(row)
+        if region is None:
             continue
         try:
-            region = base_pb2.RegionInfo.FromString(info.removeprefix(b"PBUF"))
             server = _server(row)
-        except (DecodeError, ValueError) as exc:
+        except ValueError as exc:
             raise unreadable_row(row) from exc
-        if region.split or region.offline:
-            continue  # the parent of a split; its daughters have rows of their own
         state = (row.value(b"info:state") or b"OPEN").decode("ascii", "replace")
-        namespace, name = region.table_name.namespace, region.table_name.qualifier
         yield RegionRow(
             name=row.key,
-            table=name if namespace == b"default" else b"%b:%b" % (namespace, name),
+            table=table_of(region),
             start=region.start_key,
             stop=region.end_key,
             region_id=region.region_id,

@@ -77,7 +77,7 @@ class RegionAdmin:
         if arrived != target:
             raise RegionBusy(
                 f"region '{row.encoded_name}' could not be opened by {target}, it is on {arrived}",
-                hint="try again, or look into the log of that server",
+                hint="try again, or read the log of that server",
             )
         return str(arrived)
 

@@ -135,12 +135,10 @@ class SnapshotAdmin:
         """Restores a table from a snapshot; see `Admin.restore_snapshot`."""
         self._master.check_writable()
         snapshot = self._snapshot(name)
-        is_enabled = False
         try:
             is_enabled = self._tables.is_enabled(snapshot.table)
         except TableNotFound:
-            self._restore(snapshot, snapshot.table, with_permissions=with_permissions)
-            return
+            is_enabled = False
         if is_enabled:
             raise InvalidRequest(
                 f"table '{snapshot.table}' is enabled, so snapshot '{name}' cannot be restored",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from google.protobuf.message import Message
 
@@ -92,23 +92,27 @@ class TableAdmin:
 
     def disable_table(self, table: str) -> None:
         """Takes a table out of service; see `Admin.disable_table`."""
-        self._master.check_writable()
-        request = master_pb2.DisableTableRequest(table_name=self._master.name_message(table))
-        kind = master_pb2.DisableTableResponse
         with on_rejection("TableNotEnabledException"):
-            self._on_table(
-                "DisableTable", request, kind, "disabling", self._master.change_attempts(table)
-            )
+            request, kind = master_pb2.DisableTableRequest, master_pb2.DisableTableResponse
+            self._set_state(table, "DisableTable", request, kind, "disabling")
 
     def enable_table(self, table: str) -> None:
         """Puts a table into service; see `Admin.enable_table`."""
-        self._master.check_writable()
-        request = master_pb2.EnableTableRequest(table_name=self._master.name_message(table))
-        kind = master_pb2.EnableTableResponse
         with on_rejection("TableNotDisabledException"):
-            self._on_table(
-                "EnableTable", request, kind, "enabling", self._master.change_attempts(table)
-            )
+            request, kind = master_pb2.EnableTableRequest, master_pb2.EnableTableResponse
+            self._set_state(table, "EnableTable", request, kind, "enabling")
+
+    def _set_state(
+        self,
+        table: str,
+        method: str,
+        request: Callable[..., Message],
+        kind: type[Message],
+        doing: str,
+    ) -> None:
+        self._master.check_writable()
+        named = request(table_name=self._master.name_message(table))
+        self._on_table(method, named, kind, doing, self._master.change_attempts(table))
 
     def is_enabled(self, table: str) -> bool:
         """Whether a table is in service; see `Admin.is_enabled`."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import secrets
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -35,7 +36,7 @@ from webtable.store.hbase.retry import (
     remedy_for,
 )
 from webtable.store.hbase.wire.auth import identify
-from webtable.store.hbase.wire.connection import Connection, RpcResponse
+from webtable.store.hbase.wire.compiled_connection import Connection, RpcResponse
 from webtable.store.hbase.wire.errors import (
     AsBytes,
     CallTimedOut,
@@ -44,7 +45,7 @@ from webtable.store.hbase.wire.errors import (
     RpcError,
     Server,
 )
-from webtable.store.hbase.wire.messages import (
+from webtable.store.hbase.wire.requests_and_results import (
     get_request,
     region_action,
     region_field,
@@ -66,6 +67,8 @@ CLIENT_META = "ClientMetaService"
 CONNECT_SECONDS = 10.0
 _BY_NAME = base_pb2.RegionSpecifier.REGION_NAME
 
+_ACTIVE_MASTER = "the active master"
+_META_SERVER = "the server of the meta table"
 _log = get_logger("webtable.store.hbase")
 
 
@@ -104,6 +107,7 @@ class Connections:
         self._open: dict[tuple[Server, str], Connection] = {}
         self._connecting: dict[tuple[Server, str], threading.Lock] = {}
         self._failures: dict[Server, tuple[float, ConnectFailed]] = {}
+        self._logged: set[Server] = set()  # servers that cannot be reached
         self._changing = threading.Lock()
         self._is_closed = False
 
@@ -143,10 +147,13 @@ class Connections:
                     server, service, self._identity, address, limit, spins=spins
                 )
             except ConnectFailed as exc:
-                if server not in self._failures:
+                # The registry logs the servers of its own queries.
+                if server not in self._logged and service != CLIENT_META:
                     _log.warning("server %s cannot be reached: %.300s", server, exc)
+                    self._logged.add(server)
                 self._failures[server] = (time.monotonic(), exc)
                 raise
+            self._logged.discard(server)
             if self._failures.pop(server, None) is not None or key in self._open:
                 _log.info("connected to server %s again, to its %s", server, service)
             else:
@@ -196,8 +203,7 @@ class Cluster:
         self._lookup_lock = threading.Lock()
         self._workers: set[threading.Thread] = set()
         self._attempt_seconds = attempt_seconds(location.timeout_seconds)
-        self._meta_server: Server | None = None
-        self._master: Server | None = None
+        self._known: dict[str, Server] = {}
         self._looked_up: dict[str, Server] = {}
 
     def connect(self) -> None:
@@ -344,23 +350,20 @@ class Cluster:
         Raises:
             RpcError: it did not work; where the master may have changed, it is forgotten.
         """
-        master = self._master
+        master: Server | None = None
         try:
-            if master is None:
-                with turn(self._lookup_lock, deadline.attempt(), None):
-                    master = self._master or self._look_up(
-                        "the active master", self._registry.active_master, deadline
-                    )
-                    self._master = master
+            master = self._server(_ACTIVE_MASTER, self._registry.active_master, deadline)
             connection = self.connections.to(master, service, deadline.attempt())
             return connection.call(method, request, kind, deadline.attempt()).message
         except RpcError as exc:
-            if remedy_for(exc) is Remedy.RELOCATE and self._master == master:
-                self._master = None
+            if remedy_for(exc) is Remedy.RELOCATE:
+                self._forget(_ACTIVE_MASTER, master)
             raise
 
     def in_background(self, work: Callable[[], None]) -> None:
-        """Does some tidying up in a thread."""
+        """Does some tidying up in a thread; not when the interpreter is about to end."""
+        if sys.is_finalizing():
+            return  # `start` would wait for a thread that never gets to run
 
         def run() -> None:
             try:
@@ -372,7 +375,7 @@ class Cluster:
         self._workers.add(worker)
         try:
             worker.start()
-        except RuntimeError:  # the interpreter is about to end
+        except RuntimeError:  # the same, in later versions of Python
             self._workers.discard(worker)
 
     def finish_background(self) -> None:
@@ -388,20 +391,28 @@ class Cluster:
     def _call_meta(
         self, method: str, request: Message, kind: type[M], deadline: Deadline
     ) -> tuple[RpcResponse[M], Server]:
-        server = self._meta_server
+        server: Server | None = None
         try:
-            if server is None:
-                with turn(self._lookup_lock, deadline.attempt(), None):
-                    server = self._meta_server or self._look_up(
-                        "the server of the meta table", self._registry.meta_server, deadline
-                    )
-                    self._meta_server = server
+            server = self._server(_META_SERVER, self._registry.meta_server, deadline)
             connection = self.connections.to(server, CLIENT, deadline.attempt())
             return connection.call(method, request, kind, deadline.attempt()), server
         except RpcError:
-            if self._meta_server == server:
-                self._meta_server = None
+            self._forget(_META_SERVER, server)
             raise
+
+    def _server(self, what: str, read: Callable[[float], Server], deadline: Deadline) -> Server:
+        """Returns a server, from the registry if the cache does not have it."""
+        server = self._known.get(what)
+        if server is None:
+            with turn(self._lookup_lock, deadline.attempt(), None):
+                server = self._known.get(what) or self._look_up(what, read, deadline)
+                self._known[what] = server
+        return server
+
+    def _forget(self, what: str, server: Server | None) -> None:
+        """Forgets a server, unless another one is known by now."""
+        if self._known.get(what) == server:
+            self._known.pop(what, None)
 
     def _look_up(self, what: str, read: Callable[[float], Server], deadline: Deadline) -> Server:
         """Reads a server from the registry. The second time the one before does not serve."""

@@ -13,12 +13,21 @@ from google.protobuf.message import DecodeError, Message
 
 from webtable.store.hbase.proto import base_pb2, client_pb2
 from webtable.store.hbase.retry import Deadline
-from webtable.store.hbase.wire.cells import cut_rows
-from webtable.store.hbase.wire.connection import RpcResponse
+from webtable.store.hbase.wire.cell_blocks import cut_rows
+from webtable.store.hbase.wire.compiled_connection import RpcResponse
 from webtable.store.hbase.wire.errors import NotHBase, Server
 from webtable.store.model import Row
 
-__all__ = ["META", "META_REGION", "MetaTable", "Place", "unreadable_row"]
+__all__ = [
+    "META",
+    "META_REGION",
+    "MetaTable",
+    "Place",
+    "region_of",
+    "region_scan",
+    "table_of",
+    "unreadable_row",
+]
 
 M = TypeVar("M", bound=Message)
 
@@ -98,7 +107,7 @@ class MetaTable:
 
     def regions(self, table: bytes, deadline: Deadline, limit: int = 0) -> Iterator[Place]:
         """Yields the regions of a table in key order, at most `limit` where it is given."""
-        scan = _scan(b"%b,," % table, b"%b ,," % table)
+        scan = region_scan(_COLUMNS, b"%b,," % table, b"%b ,," % table)
         for row in self._rows(scan, min(limit or _PAGE_ROWS, _PAGE_ROWS), limit, deadline):
             place = _place(row)
             if place is not None:
@@ -132,7 +141,7 @@ class MetaTable:
         return self._rows(scan, _PAGE_ROWS, 0, deadline)
 
     def _backwards(self, table: bytes, bound: bytes, deadline: Deadline) -> Iterator[Place]:
-        scan = _scan(bound, b"%b,," % table)
+        scan = region_scan(_COLUMNS, bound, b"%b,," % table)
         scan.reversed = True
         scan.include_stop_row = True
         for row in self._rows(scan, 3, 0, deadline):
@@ -188,27 +197,46 @@ def _cut_rows(response: RpcResponse[M], counts: Sequence[int], server: Server) -
         raise NotHBase(f"unreadable cells: {exc}", server) from exc
 
 
-def _scan(start: bytes, stop: bytes) -> client_pb2.Scan:
-    column = client_pb2.Column(family=b"info", qualifier=_COLUMNS)
+def region_scan(columns: Sequence[bytes], start: bytes, stop: bytes) -> client_pb2.Scan:
+    """Returns the scan of the rows of regions in a range of the meta table."""
+    column = client_pb2.Column(family=b"info", qualifier=columns)
     return client_pb2.Scan(column=[column], start_row=start, stop_row=stop)
 
 
-def _place(row: Row) -> Place | None:
-    info, server = row.value(b"info:regioninfo"), row.value(b"info:server")
-    if not info or not server:
-        return None  # a region that was never opened yet
+def region_of(row: Row) -> base_pb2.RegionInfo | None:
+    """Returns the region of a row of the meta table.
+
+    None for the parent of a split, whose daughters have rows of their own.
+    """
+    info = row.value(b"info:regioninfo")
+    if not info:
+        return None
     try:
         region = base_pb2.RegionInfo.FromString(info.removeprefix(b"PBUF"))
+    except DecodeError as exc:
+        raise unreadable_row(row) from exc
+    return None if region.split or region.offline else region
+
+
+def table_of(region: base_pb2.RegionInfo) -> bytes:
+    """Returns the full name of the table of a region."""
+    namespace, name = region.table_name.namespace, region.table_name.qualifier
+    return name if namespace == b"default" else b"%b:%b" % (namespace, name)
+
+
+def _place(row: Row) -> Place | None:
+    server = row.value(b"info:server")
+    region = region_of(row) if server else None
+    if not server or region is None:
+        return None  # one without a server was never opened yet
+    try:
         host, _, port = server.decode().rpartition(":")
         where = Server(host, int(port))
-    except (DecodeError, ValueError) as exc:
+    except ValueError as exc:
         raise unreadable_row(row) from exc
-    if region.offline or region.split:
-        return None  # the parent of a split; its daughters have rows of their own
-    namespace, name = region.table_name.namespace, region.table_name.qualifier
     return Place(
         name=row.key,
-        table=name if namespace == b"default" else b"%b:%b" % (namespace, name),
+        table=table_of(region),
         start=region.start_key,
         stop=region.end_key,
         region_id=region.region_id,

@@ -7,7 +7,7 @@ every region server can replace once one of them has responded.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from time import monotonic
 from typing import Protocol, TypeVar
 
@@ -17,7 +17,7 @@ from webtable.loggers import get_logger
 from webtable.store.hbase.cluster.zk_client import NoNode, ZooKeeperSession
 from webtable.store.hbase.location import Location
 from webtable.store.hbase.proto import base_pb2, registry_pb2
-from webtable.store.hbase.wire.connection import Connection
+from webtable.store.hbase.wire.compiled_connection import Connection
 from webtable.store.hbase.wire.errors import (
     CallTimedOut,
     ConnectFailed,
@@ -41,6 +41,10 @@ _MEANING = {
     "master": "no master is active there",
     "meta-region-server": "no server has the meta table yet",
 }
+
+
+_SILENT = (ConnectFailed, ConnectionLost, CallTimedOut)
+"""The errors of a server that did not respond."""
 
 
 class RegistryUnavailable(RpcError):
@@ -72,7 +76,7 @@ class ZooKeeperRegistry:
         self._servers = location.servers
         self._parent = location.parent
         self._text = ",".join(map(str, location.servers))
-        self._silent: set[Server] = set()  # those that did not respond to the last request
+        self._silent = _SilentServers("ZooKeeper")
 
     def meta_server(self, timeout: float) -> Server:
         """Returns the server that has the meta table."""
@@ -130,20 +134,18 @@ class ZooKeeperRegistry:
         """Sends a query to the servers, one after the other, until one of them responds."""
         if timeout <= 0:
             raise CallTimedOut(f"no time was left to query ZooKeeper at {self._text}", None)
-        reasons: list[str] = []
+        failures: dict[Server, Exception] = {}
         for server, seconds in _in_turn(self._servers, min(timeout, LOOKUP_SECONDS)):
             try:
                 with ZooKeeperSession(server, seconds) as session:
                     result = query(session)
-                self._silent.discard(server)
+                self._silent.report(failures, server)
                 return result
             except OSError as exc:
-                if server not in self._silent:
-                    _log.warning("ZooKeeper server %s does not respond: %.300s", server, exc)
-                self._silent.add(server)
-                reasons.append(f"{server}: {exc}")
+                failures[server] = exc
+        reasons = "; ".join(f"{server}: {exc}" for server, exc in failures.items())
         raise RegistryUnavailable(
-            f"no ZooKeeper responds at {self._text} ({'; '.join(reasons)})", self._servers[0]
+            f"no ZooKeeper responds at {self._text} ({reasons})", self._servers[0]
         )
 
 
@@ -158,6 +160,7 @@ class MastersRegistry:
         self._more: tuple[Server, ...] = ()
         self._last_server = location.servers[0]
         self._connect = connect
+        self._silent = _SilentServers("the registry")
 
     def meta_server(self, timeout: float) -> Server:
         """Returns the server that has the meta table."""
@@ -181,7 +184,7 @@ class MastersRegistry:
         return _server(response.server_name)
 
     def _query(self, method: str, request: Message, kind: type[M], timeout: float) -> M:
-        reasons: list[RpcError] = []
+        failures: dict[Server, RpcError] = {}
         servers = sorted((*self._servers, *self._more), key=lambda each: each != self._last_server)
         for server, seconds in _in_turn(servers, min(timeout, LOOKUP_SECONDS)):
             end = monotonic() + seconds
@@ -189,14 +192,17 @@ class MastersRegistry:
                 connection = self._connect(server, seconds)
                 response = connection.call(method, request, kind, end - monotonic()).message
             except RpcError as exc:
-                reasons.append(exc)
+                failures[server] = exc
             else:
                 self._last_server = server
+                silent = {at: exc for at, exc in failures.items() if isinstance(exc, _SILENT)}
+                self._silent.report(silent, server)
                 with contextlib.suppress(RpcError):  # this is an extra, which may fail
                     self._learn(connection, end - monotonic())
                 return response
+        reasons = list(failures.values())
         for reason in reasons:
-            if not isinstance(reason, ConnectFailed | ConnectionLost | CallTimedOut):
+            if not isinstance(reason, _SILENT):
                 raise reason
         names = ", ".join(map(str, self._servers))
         raise RegistryUnavailable(
@@ -210,6 +216,26 @@ class MastersRegistry:
         kind = registry_pb2.GetBootstrapNodesResponse
         response = connection.call("GetBootstrapNodes", request, kind, timeout)
         self._more = tuple(map(_server, response.message.server_name))
+
+
+class _SilentServers:
+    """The servers that did not respond to the last query. Each is logged once.
+
+    They are logged when another server has responded: if none responds, the error that the caller
+    gets names all of them, and a warning would say the same.
+    """
+
+    def __init__(self, group: str) -> None:
+        self._group = group
+        self._logged: set[Server] = set()
+
+    def report(self, failures: Mapping[Server, Exception], responding: Server) -> None:
+        """Logs the servers that failed before another one responded."""
+        for server, error in failures.items():
+            if server not in self._logged:
+                _log.warning("server %s of %s does not respond: %.300s", server, self._group, error)
+        self._logged.difference_update([responding])
+        self._logged.update(failures)
 
 
 def _in_turn(servers: Sequence[Server], timeout: float) -> Iterator[tuple[Server, float]]:

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 
 from google.protobuf.message import DecodeError
 
-from webtable.errors import BatchError, RetryableError, WebTableError
+from webtable.errors import BatchError, RetryableError, WebTableError, without_errors
 from webtable.loggers import SLOW_SECONDS
 from webtable.store.hbase.cluster.cluster import CLIENT, Cluster
 from webtable.store.hbase.cluster.meta import Place
@@ -28,7 +28,7 @@ from webtable.store.hbase.retry import (
     remedy_for,
     translate,
 )
-from webtable.store.hbase.wire.connection import Call, RpcResponse
+from webtable.store.hbase.wire.compiled_connection import Call, RpcResponse
 from webtable.store.hbase.wire.errors import (
     AsBytes,
     NotHBase,
@@ -37,7 +37,7 @@ from webtable.store.hbase.wire.errors import (
     Server,
     inner_error,
 )
-from webtable.store.hbase.wire.messages import (
+from webtable.store.hbase.wire.requests_and_results import (
     action_field,
     done_entries,
     has_nonce,
@@ -179,20 +179,7 @@ class Multi:
         Raises:
             BatchError: some failed.
         """
-        rows: list[Row | None] = []
-        errors: list[WebTableError] = []
-        positions: list[int] = []
-        for position, outcome in enumerate(self.outcomes, first):
-            if isinstance(outcome, WebTableError):
-                errors.append(outcome)
-                positions.append(position)
-            else:
-                rows.append(outcome)
-        if errors:
-            count = len(self._entries)
-            message = f"{len(errors):,} of {count:,} mutations of table '{self._shown}' failed"
-            raise BatchError(message, errors, positions)
-        return rows
+        return without_errors(self.outcomes, f"mutations of table '{self._shown}' failed", first)
 
     def _send_entries(self, pending: list[int]) -> None:
         self._failures, self._unsent = [], []

@@ -234,7 +234,7 @@ class _ParallelScan:
         self.close()
 
     def close(self) -> None:
-        """Lets go of what is open on the servers."""
+        """Closes the scanners that are open on the servers."""
         ends = [scanner.give_up() for scanner in self._scanners]
         self._scanners.clear()
         open_scanners = [end for end in ends if end is not None]

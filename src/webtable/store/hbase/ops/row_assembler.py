@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TypeAlias
 
 from webtable.store.hbase.proto import client_pb2
-from webtable.store.hbase.wire.cells import Rows, message_cells
+from webtable.store.hbase.wire.cell_blocks import Rows, message_cells
 from webtable.store.hbase.wire.errors import RpcResponse
 from webtable.store.model import RawCell, Row
 
@@ -34,7 +34,7 @@ class Batch:
         return last[-1].key if isinstance(last, list) else last.last_key()
 
     def cut(self, length: int) -> None:
-        """Lets go of the rows after so many."""
+        """Releases the rows after so many."""
         self._left = min(self._left, length)
 
     def take(self) -> list[Row]:

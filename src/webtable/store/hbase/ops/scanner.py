@@ -20,9 +20,9 @@ from webtable.store.hbase.cluster.meta import Place
 from webtable.store.hbase.ops.row_assembler import Batch, ScanResult, Stitching
 from webtable.store.hbase.proto import client_pb2
 from webtable.store.hbase.retry import Attempts
-from webtable.store.hbase.wire.connection import Call, Connection
+from webtable.store.hbase.wire.compiled_connection import Call, Connection
 from webtable.store.hbase.wire.errors import NotHBase, RpcError
-from webtable.store.hbase.wire.messages import scan_message
+from webtable.store.hbase.wire.requests_and_results import scan_message
 from webtable.store.scan import Scan
 
 __all__ = ["FEW_ROWS", "MAX_RESULT_BYTES", "RangeScanner", "ScanJob"]

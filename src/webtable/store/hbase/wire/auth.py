@@ -3,7 +3,8 @@
 HBase has three: SIMPLE (a name without proof), KERBEROS and DIGEST. Only SIMPLE is here; a server
 that requires more refuses the connection, which raises `NotAuthenticated`. Another
 way is an entry in `METHODS`: a function that returns an `Identity` with the way's byte, and a
-handshake that the connection goes through before its header.
+handshake that the connection goes through before its header. `preamble` and `connection_header`
+are the first bytes of a connection.
 """
 
 from __future__ import annotations
@@ -15,9 +16,11 @@ from ssl import SSLContext
 from typing import NamedTuple, Protocol, TypeAlias
 
 from webtable.errors import NotAuthenticated
+from webtable.store.hbase.proto import base_pb2, rpc_pb2
 
-__all__ = ["METHODS", "Channel", "Identity", "identify"]
+__all__ = ["METHODS", "Channel", "Identity", "connection_header", "identify", "preamble"]
 
+CODEC = "org.apache.hadoop.hbase.codec.KeyValueCodec"
 SIMPLE = 0x50
 """The byte that announces SIMPLE in a connection's preamble."""
 
@@ -84,3 +87,31 @@ def identify(method: str = "simple") -> Identity:
             f"authentication by '{method}' is not supported", hint=f"only {methods} is"
         )
     return make()
+
+
+def preamble(identity: Identity) -> bytes:
+    """Returns the first bytes that a client sends."""
+    return b"HBas\0" + bytes((identity.method,))
+
+
+def connection_header(service: str, identity: Identity) -> bytes:
+    """Returns what a client sends next: its user and the service that it needs."""
+    # Without a version the server would never respond to a Get in cell blocks, and report less
+    # precisely why a scanner ended.
+    version = base_pb2.VersionInfo(
+        version="2.6.4",
+        url="",
+        revision="",
+        user=identity.user,
+        date="",
+        src_checksum="",
+        version_major=2,
+        version_minor=6,
+    )
+    header = rpc_pb2.ConnectionHeader(
+        user_info=rpc_pb2.UserInformation(effective_user=identity.user),
+        service_name=service,
+        cell_block_codec_class=CODEC,
+        version_info=version,
+    ).SerializeToString()
+    return len(header).to_bytes(4, "big") + header

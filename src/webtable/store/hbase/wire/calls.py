@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, TypeVar
 from google.protobuf.message import DecodeError
 
 from webtable import compiled
-from webtable.store.hbase.wire.cells import cut_row
+from webtable.store.hbase.wire.cell_blocks import cut_row
 from webtable.store.hbase.wire.errors import CallTimedOut, NotHBase, Response, RpcError, RpcResponse
-from webtable.store.hbase.wire.messages import response_row
+from webtable.store.hbase.wire.requests_and_results import response_row
 from webtable.store.model import Row
 
 if TYPE_CHECKING:
-    from webtable.store.hbase.wire import frames, requests
+    from webtable.store.hbase.wire import frames, request_bytes
     from webtable.store.hbase.wire.pipeline import Connection
 else:
     frames = compiled.load("webtable.store.hbase.wire", "frames")
-    requests = compiled.load("webtable.store.hbase.wire", "requests")
+    request_bytes = compiled.load("webtable.store.hbase.wire", "request_bytes")
 
 __all__ = ["COMPILED", "Call"]
 
@@ -36,7 +36,7 @@ MOST_MESSAGE_BYTES = 1 << 27
 
 M = TypeVar("M", bound=Response)
 _read_varint = frames.read_varint
-_cells_in_result = requests.cells_in_result
+_cells_in_result = request_bytes.cells_in_result
 
 
 class Call:

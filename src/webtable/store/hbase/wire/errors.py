@@ -1,10 +1,4 @@
-"""The frames of HBase's RPC, and what can go wrong with a call.
-
-On the wire (all numbers big-endian, "delimited" = varint length in front):
-
-    once      "HBas" | version 0 | auth byte | u32 length | ConnectionHeader
-    request   u32 length | delimited RequestHeader | delimited request | cell block
-    response  u32 length | delimited ResponseHeader | delimited response | cell block
+"""What can go wrong with a call of HBase's RPC, and what a response is read as.
 
 The errors here stay inside `store.hbase`: `retry` decides what follows from them and translates
 what the caller gets to see.
@@ -15,7 +9,6 @@ from __future__ import annotations
 from typing import Generic, NamedTuple, Protocol, Self, TypeVar
 
 from webtable.store.hbase.proto import base_pb2, rpc_pb2
-from webtable.store.hbase.wire.auth import Identity
 
 __all__ = [
     "AsBytes",
@@ -29,16 +22,13 @@ __all__ = [
     "RpcError",
     "RpcResponse",
     "Server",
-    "connection_header",
     "inner_error",
-    "preamble",
     "remote_error",
 ]
 
 M = TypeVar("M", bound="Response")
 
 MOST_ERROR_CHARACTERS = 1 << 16
-CODEC = "org.apache.hadoop.hbase.codec.KeyValueCodec"
 
 
 class Server(NamedTuple):
@@ -149,31 +139,3 @@ def remote_error(exception: rpc_pb2.ExceptionResponse, server: Server) -> Remote
 def inner_error(exception: base_pb2.NameBytesPair, server: Server) -> RemoteError:
     """Returns the error that the response to a batch has in place of a result."""
     return RemoteError(exception.name, exception.value.decode("utf-8", "replace"), server)
-
-
-def preamble(identity: Identity) -> bytes:
-    """Returns the first bytes that a client sends."""
-    return b"HBas\0" + bytes((identity.method,))
-
-
-def connection_header(service: str, identity: Identity) -> bytes:
-    """Returns what a client sends next: its user and the service that it needs."""
-    # Without a version the server would never respond to a Get in cell blocks, and report less
-    # precisely why a scanner ended.
-    version = base_pb2.VersionInfo(
-        version="2.6.4",
-        url="",
-        revision="",
-        user=identity.user,
-        date="",
-        src_checksum="",
-        version_major=2,
-        version_minor=6,
-    )
-    header = rpc_pb2.ConnectionHeader(
-        user_info=rpc_pb2.UserInformation(effective_user=identity.user),
-        service_name=service,
-        cell_block_codec_class=CODEC,
-        version_info=version,
-    ).SerializeToString()
-    return len(header).to_bytes(4, "big") + header

@@ -1,8 +1,14 @@
 """The bytes of calls: frames, their heads, and putting frames together from what a socket gives.
 
-The format is drawn in `errors`. This module may be running compiled, by Cython from this very file
-and the C types in `_frames.pxd`; `pipeline` imports the form that is to run. What is usual in a
-head is read by hand, for a message takes three times as long; what is not, by the message.
+On the wire (all numbers big-endian, "delimited" = varint length in front):
+
+    once      "HBas" | version 0 | auth byte | u32 length | ConnectionHeader
+    request   u32 length | delimited RequestHeader | delimited request | cell block
+    response  u32 length | delimited ResponseHeader | delimited response | cell block
+
+This module may be running compiled, by Cython from this very file and the C types in
+`_frames.pxd`; `pipeline` imports the form that is to run. What is usual in a head is read by hand,
+for a message takes three times as long; what is not, by the message.
 """
 
 from __future__ import annotations

@@ -7,8 +7,8 @@ Requests go through an outbox: a thread that finds another one sending leaves it
 that thread sends it too. So no thread waits for the right to send, and many requests share a
 packet. When the connection breaks, every call under way fails with `ConnectionLost`.
 
-The module to import is `connection`: this one may be running compiled, by Cython from this very
-file and the C types in `_pipeline.pxd`.
+The module to import is `compiled_connection`: this one may be running compiled, by Cython from this
+very file and the C types in `_pipeline.pxd`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from google.protobuf.message import DecodeError, Message
 
 from webtable import compiled
 from webtable.errors import NotAuthenticated
-from webtable.store.hbase.wire.auth import Identity
+from webtable.store.hbase.wire.auth import Identity, connection_header, preamble
 from webtable.store.hbase.wire.errors import (
     ConnectFailed,
     ConnectionLost,
@@ -36,11 +36,9 @@ from webtable.store.hbase.wire.errors import (
     RpcError,
     RpcResponse,
     Server,
-    connection_header,
-    preamble,
     remote_error,
 )
-from webtable.store.hbase.wire.messages import region_field, varint
+from webtable.store.hbase.wire.requests_and_results import region_field, varint
 from webtable.store.hbase.wire.sockets import dial
 from webtable.store.hbase.wire.tls import TlsFailed
 from webtable.store.model import Row

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rocksdict import ReadOptions
 
 from webtable.errors import CorruptData
-from webtable.store.rocks.keys import unescape
+from webtable.store.rocks.cell_keys import unescape
 from webtable.store.rocks.open_tables import OpenFamily
 
 __all__ = ["check_blocks"]

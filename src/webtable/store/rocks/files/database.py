@@ -30,7 +30,7 @@ from webtable.errors import CorruptData
 from webtable.loggers import SLOW_SECONDS, get_logger
 from webtable.store.mutation import Durability
 from webtable.store.rocks.files.acknowledged_writes import Marks, write_mark
-from webtable.store.rocks.files.checkpoints import checkpoint_draft, copy_file
+from webtable.store.rocks.files.checkpoint_draft import checkpoint_draft, copy_file
 from webtable.store.rocks.files.directory import (
     FORMAT_FILE,
     WriterLock,
@@ -41,7 +41,7 @@ from webtable.store.rocks.files.directory import (
 from webtable.store.rocks.files.error_translation import translated
 from webtable.store.rocks.files.file_options import WAL_LIMIT, Tuning, read_tunings
 from webtable.store.rocks.files.follower import FellBehind, Follower, remove_dead_readers
-from webtable.store.rocks.files.lost_writes import note_loss
+from webtable.store.rocks.files.recorded_losses import note_loss
 from webtable.temporary_folders import remove_dead, scratch_folder
 
 __all__ = ["Database"]

@@ -25,8 +25,8 @@ from webtable.errors import (
     StoreLocked,
     StoreNotFound,
 )
+from webtable.store.rocks.cell_keys import FORMAT_VERSION
 from webtable.store.rocks.files.error_translation import translated
-from webtable.store.rocks.keys import FORMAT_VERSION
 
 __all__ = ["FORMAT_FILE", "WriterLock", "check_format", "is_made", "remove_unmade"]
 

@@ -27,7 +27,7 @@ from rocksdict import AccessType, Rdict
 
 from webtable.errors import CorruptData, RegionBusy
 from webtable.store.rocks.files.acknowledged_writes import Marks, Promise
-from webtable.store.rocks.files.checkpoints import copy_file
+from webtable.store.rocks.files.checkpoint_draft import copy_file
 from webtable.temporary_folders import ScratchFolder, remove_dead
 
 __all__ = ["FellBehind", "Follower", "remove_dead_readers"]

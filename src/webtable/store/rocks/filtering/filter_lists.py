@@ -198,17 +198,31 @@ class One(_Several):
         return all(rule.leaves_out_row() for rule in self._rules)
 
 
-class SkipRow(Rule):
-    """`SkipFilter`. As in HBase its filter does not see row keys, and gives no hints."""
+class _Around(Rule):
+    """A rule around another one."""
 
     checks_rows = True
 
     def __init__(self, rule: Rule) -> None:
         self._rule = rule
-        self._leaves_out = False
 
     def reset(self) -> None:
         self._rule.reset()
+
+    def change(self, cell: FilterCell) -> None:
+        self._rule.change(cell)
+
+    def needs(self, family: bytes) -> bool:
+        return self._rule.needs(family)
+
+
+class SkipRow(_Around):
+    """`SkipFilter`. As in HBase its filter does not see row keys, and gives no hints."""
+
+    _leaves_out = False
+
+    def reset(self) -> None:
+        super().reset()
         self._leaves_out = False
 
     def leaves_out_key(self, row: bytes) -> bool:
@@ -220,28 +234,15 @@ class SkipRow(Rule):
             self._leaves_out = True
         return code
 
-    def change(self, cell: FilterCell) -> None:
-        self._rule.change(cell)
-
     def leaves_out_row(self) -> bool:
         return self._leaves_out
 
-    def needs(self, family: bytes) -> bool:
-        return self._rule.needs(family)
 
-
-class While(Rule):
+class While(_Around):
     """`WhileMatchFilter`. As in HBase it gives no hints."""
 
-    checks_rows = True
     may_end = True
-
-    def __init__(self, rule: Rule) -> None:
-        self._rule = rule
-        self._is_done = False
-
-    def reset(self) -> None:
-        self._rule.reset()
+    _is_done = False
 
     def leaves_out_key(self, row: bytes) -> bool:
         if self.is_done():
@@ -256,14 +257,8 @@ class While(Rule):
         self._note(code != INCLUDE)
         return code
 
-    def change(self, cell: FilterCell) -> None:
-        self._rule.change(cell)
-
     def leaves_out_row(self) -> bool:
         return self._note(self._rule.leaves_out_row())
-
-    def needs(self, family: bytes) -> bool:
-        return self._rule.needs(family)
 
     def _note(self, leaves_out: bool) -> bool:
         self._is_done = self._is_done or leaves_out

@@ -13,6 +13,15 @@ from typing import NamedTuple
 from rocksdict import RdictIter, ReadOptions
 
 from webtable.store.model import MAX_TIMESTAMP, CellType, RawCell
+from webtable.store.rocks.cell_keys import (
+    SUFFIX_BYTES,
+    TAGGED,
+    decode_tagged,
+    escape,
+    is_put,
+    row_end,
+    unescape,
+)
 from webtable.store.rocks.filtering.cell_rules import (
     INCLUDE,
     INCLUDE_NEXT_ROW,
@@ -23,23 +32,14 @@ from webtable.store.rocks.filtering.cell_rules import (
     Hint,
     Rule,
 )
-from webtable.store.rocks.keys import (
-    SUFFIX_BYTES,
-    TAGGED,
-    decode_tagged,
-    escape,
-    is_put,
-    row_end,
-    unescape,
-)
-from webtable.store.rocks.reader import FamilyRead, RowStream, View
+from webtable.store.rocks.range_reader import FamilyRead, RowStream, View
 from webtable.store.scan import ALL_VERSIONS
 
 __all__ = ["FamilyCursor", "Span", "filtered_rows"]
 
 _PUT = int(CellType.PUT)
 _NAMELESS = b"\x00"  # the column without a name, escaped and ended
-_FEW = 4  # after so many cells passed over, a seek is cheaper than going on
+_FEW = 4  # after so many skipped cells, a seek is cheaper than reading on
 
 
 class Span(NamedTuple):

@@ -124,27 +124,14 @@ class RowKey(Rule):
         return self._leaves_out
 
 
-class RandomRow(Rule):
+class RandomRow(RowKey):
     """`RandomRowFilter`."""
 
     checks_rows = True
 
     def __init__(self, filter: f.RandomRowFilter) -> None:
-        self._chance = filter.chance
-        self._leaves_out = False
-
-    def reset(self) -> None:
-        self._leaves_out = False
-
-    def leaves_out_key(self, row: bytes) -> bool:
-        self._leaves_out = random.random() >= self._chance
-        return self._leaves_out
-
-    def judge(self, cell: FilterCell) -> int:
-        return NEXT_ROW if self._leaves_out else INCLUDE
-
-    def leaves_out_row(self) -> bool:
-        return self._leaves_out
+        chance = filter.chance
+        super().__init__(lambda _row: random.random() < chance)
 
 
 class Fuzzy(Rule):

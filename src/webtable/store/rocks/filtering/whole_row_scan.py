@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from webtable.store.model import RawCell, Row
+from webtable.store.rocks.cell_keys import escape, row_end
 from webtable.store.rocks.filtering.cell_rules import Rule
 from webtable.store.rocks.filtering.filtered_reader import FamilyCursor, Span, filtered_rows
-from webtable.store.rocks.filtering.row_decisions import Cells, Decision
-from webtable.store.rocks.keys import escape, row_end
-from webtable.store.rocks.reader import (
+from webtable.store.rocks.filtering.whole_row_decisions import Cells, Decision
+from webtable.store.rocks.range_reader import (
     FamilyRead,
     RowPieces,
     View,

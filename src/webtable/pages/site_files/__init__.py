@@ -1,0 +1,1 @@
+"""Files that describe a site to crawlers: robots.txt and sitemaps."""

@@ -1,0 +1,1 @@
+"""Upgrading a store of pages of an earlier format."""
