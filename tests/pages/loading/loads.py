@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import webtable
-from webtable import Scan, Store
+from webtable import Row, Scan, Store
 
 __all__ = ["contents", "page", "stored_cells", "worker_ids", "write_jsonl", "write_warc"]
 
@@ -69,15 +69,31 @@ def stored_cells(store: Store, of: bytes = b"") -> dict[str, list[tuple[bytes, b
         if name == "webtable_settings":
             continue
         is_index = name.endswith("_idx")
-        # The keys of this index begin with revisions.
-        skip = 17 if name == "webtable_change_idx" else 0
+        is_feed = name == "webtable_change_idx"
         found[name] = sorted(
-            (row.key[skip:], column, 0 if is_index else timestamp, value)
+            # The keys of the feed begin with revisions.
+            (row.key[17 if is_feed else 0 :], column, 0 if is_index else timestamp, value)
             for row in store.table(name).scan(Scan(versions=9))
             for column, timestamp, value, _ in row.raw_cells
             if of in row.key and column not in _OF_THE_WRITER
+            if not is_feed or not _is_of_dead_writer(store, row)
         )
     return found
+
+
+def _is_of_dead_writer(store: Store, entry: Row) -> bool:
+    """Whether an entry of the feed has a revision that its page never got.
+
+    On a cluster a writer puts an entry before its page row. After a kill between the two, the next
+    writer chooses another revision, so the first entry stays until a repair removes it. In an
+    embedded store both are one commit, so nothing may stay.
+    """
+    if store.capabilities.atomic_commits:
+        return False
+    revision, _, row_key = entry.key.partition(b"_")
+    page = store.table("webtable").get(row_key)
+    changed = page and page.value(b"metadata:changed")
+    return not changed or not changed.startswith(revision)
 
 
 def worker_ids(process: int | str = "self") -> list[int]:
