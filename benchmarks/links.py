@@ -24,9 +24,9 @@ from benchmarks.links_recrawl import every_nth, recrawl
 from benchmarks.pages import sample_files
 from benchmarks.pages_ceiling import Work, ceiling, warc_files
 from webtable.links.asking.link_history import LinkHistory
+from webtable.links.asking.link_problems import LinkReports
 from webtable.links.asking.link_queries import LinkQueries
 from webtable.links.asking.redirects import redirects
-from webtable.links.asking.reports import LinkReports
 from webtable.links.asking.wide_row_reader import LinkPick
 from webtable.links.index import LinkIndex
 from webtable.pages.storing.capture_parser import parse_stored

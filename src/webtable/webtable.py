@@ -28,9 +28,9 @@ from webtable.temporary_folders import remove_all_dead
 
 if TYPE_CHECKING:
     from webtable.links.checking.rebuild import RebuildReport
-    from webtable.links.checking.verify_store import StoreReport
+    from webtable.links.store_verification import StoreReport
     from webtable.links.updating.cluster_counts import Drained
-    from webtable.pages.asking.changes import ChangeFeed
+    from webtable.pages.asking.change_feed import ChangeFeed
     from webtable.pages.asking.diff import PageDiff
     from webtable.pages.asking.export import ExportReport, Form
     from webtable.pages.asking.response_headers import ResponseHeaders
@@ -369,7 +369,7 @@ class WebTable:
             InvalidRequest: it is not a cursor.
             ConflictError: it is a cursor of another store.
         """
-        from webtable.pages.asking.changes import ChangeFeed
+        from webtable.pages.asking.change_feed import ChangeFeed
 
         return ChangeFeed(self._table, since)
 
@@ -421,7 +421,7 @@ class WebTable:
         Raises:
             CorruptData: a file of the store is damaged.
         """
-        from webtable.links.checking.verify_store import verify_store
+        from webtable.links.store_verification import verify_store
 
         with self._write_lock if repair else contextlib.nullcontext():
             return verify_store(self._table, repair=repair, quick=quick, sample=sample)

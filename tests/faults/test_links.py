@@ -16,11 +16,11 @@ from tests.links.changing import write_crawl
 from tests.links.naive import differences
 from tests.pages.loading.test_load_kill import LoaderProcess
 from webtable import Store
-from webtable.index.protocol_rules import SystemClock
+from webtable.index.write_protocol import SystemClock
 from webtable.links.checking.verify import verify_links
 from webtable.links.index import LinkIndex
-from webtable.links.protocol_rules import INTENT_AGE_MS
 from webtable.links.updating.hook import LinkHook
+from webtable.links.write_protocol import INTENT_AGE_MS
 from webtable.local.hbase import LocalHBase
 from webtable.pages.storing.capture_parser import parse_stored
 from webtable.pages.table import PageTable

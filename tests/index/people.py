@@ -8,8 +8,8 @@ from typing import Any
 
 from webtable import Store
 from webtable.index.plan import Plan
-from webtable.index.protocol_rules import SystemClock
 from webtable.index.table import Change, Entry, Facts, Index, IndexedTable
+from webtable.index.write_protocol import SystemClock
 from webtable.index.writer import Writer
 from webtable.store.scan import Scan
 

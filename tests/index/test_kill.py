@@ -18,8 +18,8 @@ from tests.index.child import ROWS
 from tests.index.people import CITY, MAIL, AheadClock, create_people, make_people
 from webtable import Store
 from webtable.index.maintenance import verify
-from webtable.index.protocol_rules import REPAIR_AGE_MS
 from webtable.index.table import Change
+from webtable.index.write_protocol import REPAIR_AGE_MS
 from webtable.local.hbase import LocalHBase
 
 SOAK = bool(os.environ.get("WEBTABLE_SOAK"))

@@ -11,8 +11,8 @@ from webtable import Store
 from webtable.errors import InvalidRequest
 from webtable.index.maintenance import build, verify
 from webtable.index.model import MARK
-from webtable.index.protocol_rules import REPAIR_AGE_MS
 from webtable.index.table import Change, Entry, Facts, Index, IndexedTable
+from webtable.index.write_protocol import REPAIR_AGE_MS
 from webtable.store.mutation import Put
 
 CITY = b"a:city"

@@ -20,8 +20,8 @@ from webtable.errors import (
     WebTableError,
 )
 from webtable.index.maintenance import build, verify
-from webtable.index.protocol_rules import REPAIR_AGE_MS
 from webtable.index.table import Change, Entry, Facts, Index, IndexedTable, RowState
+from webtable.index.write_protocol import REPAIR_AGE_MS
 from webtable.store.model import Row
 from webtable.store.scan import Scan
 

@@ -14,12 +14,12 @@ from tests.simulation.pages_world import wanted
 from tests.simulation.world import Faults, World
 from webtable.errors import CheckFailed, RetryableError, WebTableError
 from webtable.index.maintenance import verify
-from webtable.index.protocol_rules import REPAIR_AGE_MS
 from webtable.index.table import IndexedTable
+from webtable.index.write_protocol import REPAIR_AGE_MS
 from webtable.links import schema as links_schema
 from webtable.links.index import LinkIndex
-from webtable.links.protocol_rules import INTENT_AGE_MS
 from webtable.links.updating.hook import LinkHook
+from webtable.links.write_protocol import INTENT_AGE_MS
 from webtable.pages import schema as pages_schema
 from webtable.pages.hooks import Begun, LinksChange
 from webtable.pages.indexes import page_indexes

@@ -22,7 +22,7 @@ from tests.simulation.index_world import (
     play,
 )
 from webtable.errors import WebTableError
-from webtable.index import protocol_rules, unique_entries
+from webtable.index import unique_entries, write_protocol
 from webtable.index import writer as index_writer
 from webtable.index.cell_encoding import Removal, Revision
 from webtable.index.plan import Plan
@@ -56,7 +56,7 @@ def test_the_token_in_the_revision_cell() -> None:
 
 
 def test_revisions_only_grow(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(protocol_rules, "new_revision", lambda now_ms, old: now_ms)
+    monkeypatch.setattr(write_protocol, "new_revision", lambda now_ms, old: now_ms)
     assert broken_by()
 
 
@@ -86,7 +86,7 @@ def test_entries_come_before_the_row() -> None:
 
 
 def test_the_check_of_the_reader(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(protocol_rules, "is_current", lambda entry, entries: True)
+    monkeypatch.setattr(write_protocol, "is_current", lambda entry, entries: True)
     assert broken_by()
 
 
@@ -102,7 +102,7 @@ def test_markers_stand_at_the_old_revision(monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_row_reaches_the_revision_of_lost_attempts_before_they_are_tidied_up(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(protocol_rules, "may_remove_lost", lambda revision, lost: True)
+    monkeypatch.setattr(write_protocol, "may_remove_lost", lambda revision, lost: True)
     # Few schedules come to it: the markers hide what another writer put, and then wins with.
     assert "missing=[Missing" in broken_by(kind=CalmWorld, first=17_898)
 
@@ -116,12 +116,12 @@ def test_a_writer_that_loses_a_race_removes_its_entries() -> None:
 
 
 def test_the_age_limit_of_repair(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(protocol_rules, "is_abandoned", lambda timestamp, now_ms: True)
+    monkeypatch.setattr(write_protocol, "is_abandoned", lambda timestamp, now_ms: True)
     assert broken_by(kind=SlowWorld)
 
 
 def test_a_worker_drops_a_write_that_is_too_old(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(protocol_rules, "may_still_write", lambda chosen_ms, now_ms: True)
+    monkeypatch.setattr(write_protocol, "may_still_write", lambda chosen_ms, now_ms: True)
     assert broken_by(kind=SlowWorld)
 
 
@@ -146,7 +146,7 @@ def test_writers_keep_all_entries_of_an_index_that_is_built() -> None:
 def test_a_unique_entry_is_never_deleted() -> None:
     class Deleting(Claims):
         def release(self, gone: Removal, stored: StoredClaim, revision: int) -> bool:
-            timestamp = protocol_rules.claim_timestamp(revision, stored.timestamp)
+            timestamp = write_protocol.claim_timestamp(revision, stored.timestamp)
             delete = Delete(gone.key, timestamp=timestamp).column(gone.column)
             check = unique_entries.unchanged(gone.column, stored)
             table = self._home.store.table(gone.table)
@@ -168,7 +168,7 @@ def test_a_unique_entry_is_changed_only_from_its_exact_value(
 
 
 def test_a_unique_entry_is_stamped_after_the_stored_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(protocol_rules, "claim_timestamp", lambda revision, stored: revision)
+    monkeypatch.setattr(write_protocol, "claim_timestamp", lambda revision, stored: revision)
     assert broken_by(kind=UniqueWorld)
 
 
@@ -191,7 +191,7 @@ def test_a_writer_that_takes_over_first_moves_the_revision_of_the_owner() -> Non
 
 def test_a_removal_frees_only_what_the_row_had(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        protocol_rules, "may_free", lambda claim, row, old_revision: claim.owner == row
+        write_protocol, "may_free", lambda claim, row, old_revision: claim.owner == row
     )
     assert broken_by(kind=UniqueWorld)
 

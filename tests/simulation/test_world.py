@@ -10,7 +10,7 @@ from tests.simulation.scheduler import Killed
 from tests.simulation.world import PURGE_SETTING, Faults, World
 from webtable import Check, Delete, Family, Put, Table, TableSchema
 from webtable.errors import Timeout
-from webtable.index.protocol_rules import CALL_LIMIT_MS, SKEW_MS
+from webtable.index.write_protocol import CALL_LIMIT_MS, SKEW_MS
 
 
 def make(seed: int, faults: Faults) -> tuple[World, Table]:

@@ -17,7 +17,7 @@ from typing import NamedTuple, TypeVar
 
 from tests.simulation.engine import LostAnswer, MemoryEngine
 from tests.simulation.scheduler import Killed, Scheduler
-from webtable.index.protocol_rules import CALL_LIMIT_MS, SKEW_MS
+from webtable.index.write_protocol import CALL_LIMIT_MS, SKEW_MS
 from webtable.store.store import Store
 
 __all__ = ["PURGE_SETTING", "Faults", "WorkerClock", "World"]

@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeVar
 import msgspec
 
 from webtable.errors import BatchError, InvalidRequest, NotUnique
-from webtable.index import protocol_rules
+from webtable.index import write_protocol
 from webtable.index.cell_encoding import Removal
 from webtable.index.reader import ReadCounts
 from webtable.index.shared_value_mark_repair import UnmarkedFinder, find_stale, mark, unmark
@@ -257,7 +257,7 @@ class _Checker:
                 if groups is not None:
                     groups.see(hit, states[hit.row])
                 continue
-            if protocol_rules.is_abandoned(hit.timestamp, now):
+            if write_protocol.is_abandoned(hit.timestamp, now):
                 report.leftovers += 1
                 gone.append(hit)
             else:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 from webtable.errors import InvalidRequest
-from webtable.index import protocol_rules
+from webtable.index import write_protocol
 from webtable.index.model import Index, RowState
 from webtable.index.plan import put_plan
 from webtable.index.table_and_indexes import IndexHome
@@ -70,7 +70,7 @@ class PartialRowWriter:
                 revisions.append(None)
                 continue
             row = state.row
-            number = protocol_rules.new_revision(now_ms, state.revision.number)
+            number = write_protocol.new_revision(now_ms, state.revision.number)
             revisions.append(number)
             for column, value in change.items():
                 # As in `Plan`: what is deleted has the old revision at most.

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from webtable import compiled
-from webtable.index import protocol_rules
+from webtable.index import write_protocol
 from webtable.index.cell_encoding import Removal, Revision, encode_pending, encode_revision
 from webtable.index.model import Change, Entry, Index, RowState
-from webtable.index.protocol_rules import Clock
 from webtable.index.table_and_indexes import IndexHome
+from webtable.index.write_protocol import Clock
 from webtable.store.mutation import Check, Delete, Mutation, Put
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class Plan:
         self.state = state
         self.row = state.row
         self.chosen_ms = moment.elapsed_ms
-        number = protocol_rules.new_revision(moment.now_ms, state.revision.number)
+        number = write_protocol.new_revision(moment.now_ms, state.revision.number)
         self.revision = Revision(number, home.new_token())
         self.cell = encode_revision(self.revision)
         self.facts = change.facts_after(state.facts)

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from webtable.index import protocol_rules
+from webtable.index import write_protocol
 from webtable.index.cell_encoding import REVISION_BYTES, decode_revision
 from webtable.index.model import Change
 from webtable.store.argument_checks import MAX_ROW_BYTES
@@ -66,7 +66,7 @@ def plan_puts(
     """
     name, indexes = home.name, list(home.indexes.values())
     revision_column, pending_column = home.revision_column, home.pending_column
-    new_revision, new_token = protocol_rules.new_revision, home.new_token
+    new_revision, new_token = write_protocol.new_revision, home.new_token
     from_bytes = int.from_bytes
     revisions: list[Any] = []
     writes: list[tuple[str, Mutation]] = []

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from webtable.index import protocol_rules
+from webtable.index import write_protocol
 from webtable.index.cell_encoding import decode_claim
 from webtable.index.model import Entry, Hit, Index
 from webtable.index.table_and_indexes import IndexHome
@@ -183,7 +183,7 @@ class Found(Iterator[Hit]):
         self.counts.rows += len(rows)
         entries = {row: index.entries(row, home.state_of(row, found[row]).facts) for row in rows}
         for hit in batch:
-            if protocol_rules.is_current(Entry(hit.key, hit.cover), entries[hit.row]):
+            if write_protocol.is_current(Entry(hit.key, hit.cover), entries[hit.row]):
                 yield hit._replace(found=found[hit.row])
             else:
                 self.counts.stale += 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from webtable.index import protocol_rules
+from webtable.index import write_protocol
 from webtable.index.model import MARK, Hit, Index, RowState
 from webtable.index.shared_value_marks import group_of, put_mark, sizes
 from webtable.index.table_and_indexes import IndexHome
@@ -77,7 +77,7 @@ def find_stale(
     now = home.clock.now_ms()
     counts = sizes(home, index, [group for group, _ in marks])
     stale = [mark for mark, count in zip(marks, counts, strict=True) if count < 2]
-    gone = [(group, at) for group, at in stale if protocol_rules.is_abandoned(at, now)]
+    gone = [(group, at) for group, at in stale if write_protocol.is_abandoned(at, now)]
     return gone, len(stale) - len(gone)
 
 

@@ -15,7 +15,7 @@ How it is used:
 
 The index promise: a scan of an index never misses a row that did not change during the scan, and
 never shows a stale one, whatever crashed or stalled in between, on both engines.
-`docs/explain/indexes.md` has the protocol, `protocol_rules.py` its rules, and `cell_encoding.py`
+`docs/explain/indexes.md` has the protocol, `write_protocol.py` its rules, and `cell_encoding.py`
 its bytes.
 """
 

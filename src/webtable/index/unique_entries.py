@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from webtable.errors import CheckFailed, NotUnique
-from webtable.index import protocol_rules
+from webtable.index import write_protocol
 from webtable.index.cell_encoding import (
     Claim,
     Removal,
@@ -90,7 +90,7 @@ class Claims:
 
     def move_owner(self, state: RowState) -> bool:
         """Moves the revision of a row, so that a writer under way there has to start again."""
-        number = protocol_rules.new_revision(self._home.clock.now_ms(), state.revision.number)
+        number = write_protocol.new_revision(self._home.clock.now_ms(), state.revision.number)
         cell = encode_revision(Revision(number, self._home.new_token()))
         column = self._home.revision_column
         check = Check.absent(column, unique=True)
@@ -102,13 +102,13 @@ class Claims:
     def free(self, gone: Removal, row: bytes, old_revision: int) -> None:
         """Frees a key that a row has no more; nothing happens if it was claimed since."""
         stored = self.read(gone.table, gone.key, gone.column)
-        if stored.claim is None or not protocol_rules.may_free(stored.claim, row, old_revision):
+        if stored.claim is None or not write_protocol.may_free(stored.claim, row, old_revision):
             return
         self.release(gone, stored, old_revision)
 
     def release(self, gone: Removal, stored: StoredClaim, revision: int) -> bool:
         """Makes a unique entry free if it is still what was read."""
-        timestamp = protocol_rules.claim_timestamp(revision, stored.timestamp)
+        timestamp = write_protocol.claim_timestamp(revision, stored.timestamp)
         value = encode_free(Revision(timestamp, self._home.new_token()))
         put = Put(gone.key, {gone.column: value}, timestamp=timestamp)
         table = self._home.store.table(gone.table)
@@ -117,7 +117,7 @@ class Claims:
     def _swap(
         self, index: Index, key: bytes, stored: StoredClaim, value: bytes, revision: int
     ) -> bool:
-        timestamp = protocol_rules.claim_timestamp(revision, stored.timestamp)
+        timestamp = write_protocol.claim_timestamp(revision, stored.timestamp)
         put = Put(key, {index.column: value}, timestamp=timestamp)
         table = self._home.store.table(index.table)
         return self._change(table, unchanged(index.column, stored), put)
@@ -172,7 +172,7 @@ class Ledger:
     def _put(
         self, place: Removal, stored: StoredClaim, revision: Revision, owner: bytes | None
     ) -> tuple[str, Put]:
-        timestamp = protocol_rules.claim_timestamp(revision.number, stored.timestamp)
+        timestamp = write_protocol.claim_timestamp(revision.number, stored.timestamp)
         value = encode_free(revision) if owner is None else encode_claim(revision, owner)
         self._cache[place.table, place.key] = StoredClaim(Claim(owner, revision), value, timestamp)
         return place.table, Put(place.key, {place.column: value}, timestamp=timestamp)

@@ -23,7 +23,7 @@ from webtable.errors import (
     RetryableError,
     WebTableError,
 )
-from webtable.index import protocol_rules
+from webtable.index import write_protocol
 from webtable.index.cell_encoding import Removal, decode_pending
 from webtable.index.model import Change, Decide, RowState
 from webtable.index.plan import Moment, Plan, markers, put_plan
@@ -190,7 +190,7 @@ class Writer:
                 jobs, behind = [], []
                 for state in self._home.read_states(rows):
                     race = races[state.row]
-                    if not protocol_rules.may_remove_lost(state.revision.number, race.number):
+                    if not write_protocol.may_remove_lost(state.revision.number, race.number):
                         behind.append((state.row, Change()))
                         continue
                     stale = race.entries - self._home.entries(state)
@@ -253,9 +253,9 @@ class Writer:
 
     def _may_write(self, plans: Sequence[Plan]) -> bool:
         # Rows whose responses are missing are written by calls of their own, after the one for all.
-        longer = protocol_rules.CALL_LIMIT_MS if len(plans) > 1 else 0
+        longer = write_protocol.CALL_LIMIT_MS if len(plans) > 1 else 0
         now = self._home.clock.elapsed_ms() + longer
-        return all(protocol_rules.may_still_write(plan.chosen_ms, now) for plan in plans)
+        return all(write_protocol.may_still_write(plan.chosen_ms, now) for plan in plans)
 
     def clean_up(self, plans: Sequence[Plan]) -> None:
         """Removes the entries that rows had before, and notes that this is done."""

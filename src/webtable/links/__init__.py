@@ -10,13 +10,13 @@ from webtable.lazy_names import lazy_names
 if TYPE_CHECKING:
     from webtable.links.asking.dump import DumpCell
     from webtable.links.asking.link_history import Change
+    from webtable.links.asking.link_problems import BrokenLink
     from webtable.links.asking.link_queries import Anchor, DomainPages, LinkFrom, LinkTo, Ranked
     from webtable.links.asking.links_api import Links
     from webtable.links.asking.redirects import Redirect, Resolved, ThroughLink
-    from webtable.links.asking.reports import BrokenLink
     from webtable.links.asking.wide_row_reader import Kind
     from webtable.links.checking.rebuild import RebuildReport
-    from webtable.links.checking.verify_store import StoreReport
+    from webtable.links.store_verification import StoreReport
     from webtable.links.updating.cluster_counts import Drained
 
 __all__ = [
@@ -41,7 +41,7 @@ __all__ = [
 # The module of each public name. The imports above say the same to type checkers.
 _MODULES = {
     "Anchor": "webtable.links.asking.link_queries",
-    "BrokenLink": "webtable.links.asking.reports",
+    "BrokenLink": "webtable.links.asking.link_problems",
     "Change": "webtable.links.asking.link_history",
     "DomainPages": "webtable.links.asking.link_queries",
     "Drained": "webtable.links.updating.cluster_counts",
@@ -54,7 +54,7 @@ _MODULES = {
     "RebuildReport": "webtable.links.checking.rebuild",
     "Redirect": "webtable.links.asking.redirects",
     "Resolved": "webtable.links.asking.redirects",
-    "StoreReport": "webtable.links.checking.verify_store",
+    "StoreReport": "webtable.links.store_verification",
     "ThroughLink": "webtable.links.asking.redirects",
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.links.asking import test_dump, test_link_history, test_link_queries, test_reports
+from tests.links.asking import test_dump, test_link_history, test_link_problems, test_link_queries
 from webtable.links.index import LinkIndex
 
 pytestmark = pytest.mark.hbase
@@ -35,11 +35,11 @@ def test_earlier_times(web_on_hbase: LinkIndex) -> None:
 
 
 def test_reports_about_links(web_on_hbase: LinkIndex) -> None:
-    test_reports.test_broken_links_are_all_those_to_errors(web_on_hbase, "all")
-    test_reports.test_orphans_are_good_pages_without_inlinks(web_on_hbase, "all")
-    test_reports.test_dead_ends_are_good_pages_without_links(web_on_hbase, "external")
-    test_reports.test_links_are_counted_through_redirects(web_on_hbase)
-    test_reports.test_redirects_are_followed_to_their_ends(web_on_hbase)
+    test_link_problems.test_broken_links_are_all_those_to_errors(web_on_hbase, "all")
+    test_link_problems.test_orphans_are_good_pages_without_inlinks(web_on_hbase, "all")
+    test_link_problems.test_dead_ends_are_good_pages_without_links(web_on_hbase, "external")
+    test_link_problems.test_links_are_counted_through_redirects(web_on_hbase)
+    test_link_problems.test_redirects_are_followed_to_their_ends(web_on_hbase)
 
 
 def test_the_whole_table(web_on_hbase: LinkIndex) -> None:

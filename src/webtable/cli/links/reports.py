@@ -10,9 +10,9 @@ from webtable.cli.links.link_options import LinkQuery, link_list
 from webtable.cli.output import Column, talk
 
 if TYPE_CHECKING:
+    from webtable.links.asking.link_problems import BrokenLink
     from webtable.links.asking.links_api import Links
     from webtable.links.asking.redirects import Redirect
-    from webtable.links.asking.reports import BrokenLink
     from webtable.pages.asking.results import Results
     from webtable.pages.page import Page
 

@@ -16,7 +16,7 @@ from webtable.errors import InvalidRequest
 from webtable.webtable import WebTable
 
 if TYPE_CHECKING:
-    from webtable.pages.asking.changes import ChangeFeed, PageChange
+    from webtable.pages.asking.change_feed import ChangeFeed, PageChange
 
 __all__ = ["changes"]
 

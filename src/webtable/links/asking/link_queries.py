@@ -2,7 +2,7 @@
 
 Every query returns a page of results with a cursor and its cost.
 `webtable.links.asking.link_history` has the queries about earlier times,
-`webtable.links.asking.reports` those about a whole site.
+`webtable.links.asking.link_problems` those about a whole site.
 """
 
 from __future__ import annotations

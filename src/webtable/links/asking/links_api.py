@@ -35,8 +35,8 @@ from webtable.pages.urls import typed_urls
 if TYPE_CHECKING:
     from webtable.links.asking.dump import DumpCell
     from webtable.links.asking.link_history import Change, LinkHistory, PastPage
+    from webtable.links.asking.link_problems import BrokenLink, LinkReports
     from webtable.links.asking.redirects import Redirect
-    from webtable.links.asking.reports import BrokenLink, LinkReports
 
 __all__ = ["Links"]
 
@@ -114,7 +114,7 @@ class Links:
         return LinkHistory(self.index)
 
     def _reports(self) -> LinkReports:
-        from webtable.links.asking.reports import LinkReports
+        from webtable.links.asking.link_problems import LinkReports
 
         return LinkReports(self.index)
 

@@ -31,9 +31,9 @@ from webtable.links.checking.expected_index import (
 )
 from webtable.links.checking.external_sort import RUN_BYTES, Sorter, scratch
 from webtable.links.index import LinkIndex
-from webtable.links.protocol_rules import is_abandoned
 from webtable.links.updating.count_rules import HERE
 from webtable.links.updating.embedded import forget_counts
+from webtable.links.write_protocol import is_abandoned
 from webtable.loggers import get_logger
 from webtable.pages.columns import INLINK_COUNT, INLINKS, INLINKS_AT
 from webtable.result_base import Value

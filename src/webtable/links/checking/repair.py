@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 
 from webtable.errors import CheckFailed
 from webtable.index.cell_encoding import Revision, decode_revision, encode_revision
-from webtable.index.protocol_rules import NO_REVISION, new_revision
 from webtable.index.table import Change, RowState
+from webtable.index.write_protocol import NO_REVISION, new_revision
 from webtable.links import schema
 from webtable.links.cell_encoding import GONE, encode_cur
 from webtable.links.checking.compare_with_expected import Finding

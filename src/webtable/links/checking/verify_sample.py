@@ -11,7 +11,7 @@ from itertools import islice
 
 from webtable.errors import CorruptData
 from webtable.index.maintenance import explain_row
-from webtable.index.protocol_rules import SKEW_MS
+from webtable.index.write_protocol import SKEW_MS
 from webtable.links import schema
 from webtable.links.asking.wide_row_reader import batches
 from webtable.links.cell_encoding import GONE, decode_cur

@@ -1,7 +1,7 @@
 """The link index on a cluster, step by step: intents, journals, states, marks.
 
 Each step is atomic in one row and may be repeated; a record of work is deleted only when its
-results are durable. `docs/explain/links.md` explains each step, `protocol_rules.py` has the rules.
+results are durable. `docs/explain/links.md` explains each step, `write_protocol.py` has the rules.
 
 0. an intent, before the row of a page is written;
 1. the page's newest links into its row of the index, with a journal of the targets to update;
@@ -18,8 +18,8 @@ from typing import NamedTuple, TypeAlias, TypeVar
 
 from webtable.errors import Timeout
 from webtable.index.cell_encoding import decode_revision
-from webtable.index.protocol_rules import Clock
-from webtable.links import protocol_rules, schema
+from webtable.index.write_protocol import Clock
+from webtable.links import schema, write_protocol
 from webtable.links.cell_encoding import encode_uris
 from webtable.links.index import LinkIndex
 from webtable.links.updating.link_changes import Newest
@@ -68,7 +68,7 @@ class Intents:
     @property
     def may_write(self) -> bool:
         """Whether rows may still be written under these intents."""
-        return protocol_rules.may_write(self._begun_ms, self._clock.elapsed_ms())
+        return write_protocol.may_write(self._begun_ms, self._clock.elapsed_ms())
 
     def check(self) -> None:
         """Makes sure that rows may still be written under these intents.
@@ -207,7 +207,7 @@ class Updater:
                 targets[row] = target
             changed = self._shards.write(states)
             marked.update(
-                t for row, t in targets.items() if protocol_rules.needs_mark(row in changed)
+                t for row, t in targets.items() if write_protocol.needs_mark(row in changed)
             )
         marked.update(view.uri for view in views if view.uri in view.targets)
         return marked

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
-from webtable.links import protocol_rules, schema
+from webtable.links import schema, write_protocol
 from webtable.links.cell_encoding import decode_cur, decode_uris, encode_cur, live_values
 
 __all__ = ["LinkChanges", "Newest", "link_changes", "moved_targets"]
@@ -47,7 +47,7 @@ class LinkChanges(NamedTuple):
         """Returns every page whose state must be written; may be `changed` itself, extended."""
         self.changed.update(self.others)
         if self.unfinished:
-            return protocol_rules.merged(self.unfinished, self.changed)
+            return write_protocol.merged(self.unfinished, self.changed)
         return self.changed
 
 
@@ -75,7 +75,7 @@ def link_changes(
     before = after = live_values(stored_links)
     put: dict[bytes, bytes] = {}
     changed: set[bytes] = set()
-    if newest is not None and protocol_rules.is_newer(newest.revision, int(at or 0)):
+    if newest is not None and write_protocol.is_newer(newest.revision, int(at or 0)):
         after = live_values(newest.links)
         put[schema.AT] = b"%d" % newest.revision
         changed = moved_targets(before, after)

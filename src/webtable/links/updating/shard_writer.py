@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from webtable.errors import CheckFailed, WebTableError
 from webtable.index.cell_encoding import Revision, decode_revision, encode_revision
-from webtable.index.protocol_rules import NO_REVISION, Clock, new_revision
-from webtable.links import protocol_rules, schema
+from webtable.index.write_protocol import NO_REVISION, Clock, new_revision
+from webtable.links import schema, write_protocol
 from webtable.store.model import Row
 from webtable.store.mutation import Check, Conditional, Mutation, Put
 from webtable.store.scan import Get
@@ -116,7 +116,7 @@ class ShardWriter:
         for name, value, guard in states:
             column = cells.prefix + name
             old_guard, old = stored.get(column, (0, b""))
-            if protocol_rules.is_newer(guard, old_guard):
+            if write_protocol.is_newer(guard, old_guard):
                 puts.setdefault(guard, {})[column] = value
                 difference += (value[:1] == b"+") - (old[:1] == b"+")
         if not puts:

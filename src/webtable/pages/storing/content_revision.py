@@ -1,7 +1,7 @@
 """The content revision of a page: the revision of the last write that changed what the page shows.
 
 It is a fact of the row, so that an index can have every page at its newest change; see
-`webtable.pages.asking.changes`:
+`webtable.pages.asking.change_feed`:
 
     metadata:changed = revision, 16 digits, TAB, kind of the change
 

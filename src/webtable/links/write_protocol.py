@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from webtable.index.protocol_rules import SKEW_MS, WRITE_LIMIT_MS
+from webtable.index.write_protocol import SKEW_MS, WRITE_LIMIT_MS
 
 __all__ = [
     "INTENT_AGE_MS",

@@ -23,8 +23,8 @@ from typing import NamedTuple
 import msgspec
 
 from webtable.errors import ConflictError, InvalidRequest
-from webtable.index.protocol_rules import WRITE_LIMIT_MS
 from webtable.index.table import Hit
+from webtable.index.write_protocol import WRITE_LIMIT_MS
 from webtable.pages.asking.page_index import IndexQuery, PageIndexReader
 from webtable.pages.columns import CHANGED, DIGEST, FETCHED, STATUS, URL
 from webtable.pages.indexes import CHANGES

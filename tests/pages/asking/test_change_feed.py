@@ -11,8 +11,8 @@ import pytest
 
 from webtable import WebTable
 from webtable.errors import ConflictError, InvalidRequest
-from webtable.index.protocol_rules import SystemClock
-from webtable.pages.asking.changes import ChangeFeed, PageChange
+from webtable.index.write_protocol import SystemClock
+from webtable.pages.asking.change_feed import ChangeFeed, PageChange
 from webtable.pages.formats.program_captures import capture_of_program
 from webtable.pages.storing.capture_parser import parse_stored, ready
 from webtable.pages.table import PageTable
@@ -98,7 +98,7 @@ def test_revisions_grow_although_the_clock_is_set_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = [2_000_000_000_000]
-    monkeypatch.setattr("webtable.index.protocol_rules.SystemClock.now_ms", lambda _: now[0])
+    monkeypatch.setattr("webtable.index.write_protocol.SystemClock.now_ms", lambda _: now[0])
     location, chance = str(tmp_path / "store"), random.Random(3)
     seen: dict[str, int] = {}
     cursor = None
@@ -158,7 +158,7 @@ class LateClock(SystemClock):
 def test_on_a_cluster_a_late_writer_is_not_missed(
     hbase_location: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("webtable.pages.asking.changes._SWEEP_MS", 0)
+    monkeypatch.setattr("webtable.pages.asking.change_feed._SWEEP_MS", 0)
     location = f"{hbase_location}?namespace=feed{uuid.uuid4().hex[:8]}"
     with WebTable.create(location) as web:
         put(web, "a", "one")
@@ -176,7 +176,7 @@ def test_on_a_cluster_a_late_writer_is_not_missed(
         assert sorted(kinds(list(again))) == [("a", "new"), ("b", "new"), ("late", "new")]
         put(web, "a", "two", status=404, day=2)
         assert kinds(list(again)) == [("a", "gone")]
-        monkeypatch.setattr("webtable.pages.asking.changes.WINDOW_MS", -60_000)
+        monkeypatch.setattr("webtable.pages.asking.change_feed.WINDOW_MS", -60_000)
         assert list(again) == []
         assert list(web.changes(since=again.cursor)) == []
         for name in web.store.tables():
