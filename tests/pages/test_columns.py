@@ -39,6 +39,7 @@ NAMES = {
     "OUTLINKS": b"metadata:outlinks",
     "PENDING": b"metadata:pending",
     "REDIRECT": b"metadata:redirect",
+    "REMOVED": b"metadata:removed",
     "REVISION": b"metadata:rev",
     "ROBOTS": b"metadata:robots",
     "SIZE": b"metadata:size",

@@ -34,6 +34,7 @@ __all__ = [
     "OUTLINKS",
     "PENDING",
     "REDIRECT",
+    "REMOVED",
     "REVISION",
     "ROBOTS",
     "SIZE",
@@ -82,6 +83,8 @@ NEWEST = b"metadata:held"
 """The newest capture in short; see `webtable.pages.storing.repeat_detection`."""
 CHANGED = b"metadata:changed"
 """The revision of the last change; see `webtable.pages.storing.content_revision`."""
+REMOVED = b"metadata:removed"
+"""In the tombstone of a removed page: the SHA-256 of its row key, 64 hex digits."""
 REVISION, PENDING = b"metadata:rev", b"metadata:pending"
 """The cells of the index machinery; see `webtable.index.cell_encoding`."""
 

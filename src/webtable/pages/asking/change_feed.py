@@ -26,7 +26,7 @@ from webtable.errors import ConflictError, InvalidRequest
 from webtable.index.table import Hit
 from webtable.index.write_protocol import WRITE_LIMIT_MS
 from webtable.pages.asking.page_index import IndexQuery, PageIndexReader
-from webtable.pages.columns import CHANGED, DIGEST, FETCHED, STATUS, URL
+from webtable.pages.columns import CHANGED, DIGEST, FETCHED, REMOVED, STATUS, URL
 from webtable.pages.indexes import CHANGES
 from webtable.pages.keys import KeyRange
 from webtable.pages.storing.content_revision import DIGITS, ChangeKind, decode_changed
@@ -47,11 +47,13 @@ class PageChange(Value, msgspec.Struct, frozen=True):
 
     Attributes:
         url: the canonical URL.
-        kind: `new`, `changed`, `status` (another HTTP status) or `gone` (404 or 410 now).
+        kind: `new`, `changed`, `status` (another HTTP status), `gone` (404 or 410 now) or
+            `removed`: then only `revision` and `removed` have values.
         fetched: the time of the newest capture.
         digest: the digest of its body.
         status: its HTTP status.
         revision: grows with every change of the page.
+        removed: of a removed page, the SHA-256 of its row key in hex; else empty.
     """
 
     url: str
@@ -60,6 +62,7 @@ class PageChange(Value, msgspec.Struct, frozen=True):
     digest: str
     status: int
     revision: int
+    removed: str = ""
 
 
 class _Position(NamedTuple):
@@ -156,7 +159,7 @@ class ChangeFeed:
 
 def _change_of(hit: Hit) -> PageChange | None:
     facts = {} if hit.found is None else hit.found.values()
-    if URL not in facts or CHANGED not in facts:
+    if CHANGED not in facts or not (URL in facts or REMOVED in facts):
         return None
 
     def text(column: bytes) -> str:
@@ -164,7 +167,7 @@ def _change_of(hit: Hit) -> PageChange | None:
 
     number, kind = decode_changed(facts[CHANGED])
     status = int(text(STATUS) or 0)
-    return PageChange(text(URL), kind, text(FETCHED), text(DIGEST), status, number)
+    return PageChange(text(URL), kind, text(FETCHED), text(DIGEST), status, number, text(REMOVED))
 
 
 def _decoded(cursor: str, pages: PageTable) -> _Position:

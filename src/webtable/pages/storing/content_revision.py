@@ -5,9 +5,10 @@ It is a fact of the row, so that an index can have every page at its newest chan
 
     metadata:changed = revision, 16 digits, TAB, kind of the change
 
-The kind is `new`, `changed`, `status` (another status) or `gone` (not found any more). A capture
-that is newer but shows the same, and a new number of inlinks, are no changes. On-disk: changing
-this needs a new format version. Frozen by tests/pages/storing/test_content_revision.py.
+The kind is `new`, `changed`, `status` (another status), `gone` (not found any more) or `removed`
+(the row is the tombstone of a page that a user removed). A capture that is newer but shows the
+same, and a new number of inlinks, are no changes. On-disk: changing this needs a new format
+version. Frozen by tests/pages/storing/test_content_revision.py.
 """
 
 from __future__ import annotations
@@ -27,13 +28,14 @@ __all__ = [
     "encode_changed",
 ]
 
-ChangeKind: TypeAlias = Literal["new", "changed", "status", "gone"]
+ChangeKind: TypeAlias = Literal["new", "changed", "status", "gone", "removed"]
 DIGITS = 16
 _KINDS: dict[str, ChangeKind] = {
     "new": "new",
     "changed": "changed",
     "status": "status",
     "gone": "gone",
+    "removed": "removed",
 }
 _GONE = (b"404", b"410")
 _CONTENT = tuple(each for each in METADATA_COLUMNS if each not in (FETCHED, LAST_MODIFIED))
