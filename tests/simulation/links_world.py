@@ -83,6 +83,7 @@ class LinksWorld:
     def _make_tables(self) -> None:
         store = self.world.store
         store.create_table(pages_schema.pages_schema("archive", is_embedded=False))
+        store.create_table(pages_schema.settings_schema())
         for index in self._indexes:
             store.create_table(index.schema("ready"))
         store.create_table(links_schema.index_schema(is_embedded=False))

@@ -40,6 +40,7 @@ __all__ = [
     "INDEX_TABLE",
     "JOURNAL",
     "PAGE_COUNT",
+    "REMOVED_AT",
     "TOP_RANKS",
     "WORK_TABLE",
     "Domains",
@@ -74,6 +75,7 @@ DOMAIN_RANKS: Final = "webindex_domain"
 
 PAGE, INLINKS, DOMAIN, MEMBERS, RANK = "page", "inlinks", "domain", "members", "rank"
 CUR, AT, JOURNAL, INCOUNT = b"page:cur", b"page:at", b"page:journal", b"page:incount"
+REMOVED_AT = b"page:removed"
 COUNT, SHARD_REVISION = b"page:count", b"page:shardrev"
 PAGE_COUNT, DOMAIN_REVISION = b"domain:pagecount", b"domain:shardrev"
 INLINK, MEMBER = b"inlinks:", b"members:"

@@ -19,12 +19,14 @@ class LinksChange(NamedTuple):
         earlier: the links of other captures that were not stored before.
         is_new: whether no capture of the page was stored before. Its row may have been deleted by
             hand; then its number of inlinks must be written again.
+        is_removed: whether the page was removed: `earlier` has all pages that it linked to.
     """
 
     url: str
     links: str | None
     earlier: Sequence[str] = ()
     is_new: bool = False
+    is_removed: bool = False
 
 
 class Begun(Protocol):
@@ -50,10 +52,23 @@ class PageHook(Protocol):
     def begin(self, captures: Sequence[NewCapture]) -> Begun:
         """Records durably which captures will be stored; on a cluster."""
 
+    def begin_removal(self, urls: Sequence[str]) -> Begun:
+        """Records durably which pages will be removed; on a cluster."""
+
     def finish(self, begun: Begun, changes: Sequence[LinksChange]) -> None:
         """Updates derived data after the captures are stored; on a cluster.
 
         Not called where storing failed. `changes` has no captures that were stored before.
+        """
+
+    def purge(self, url: str, links: Sequence[str], revision: int) -> bool:
+        """Deletes what is left of a removed page, and of its links; on a cluster.
+
+        Args:
+            links: the pages that it linked to.
+            revision: of its tombstone, which is older than any writer under way.
+
+        Returns False where its removal is not finished yet.
         """
 
     def settle(self, *, is_last: bool) -> None:

@@ -10,14 +10,15 @@ newer.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 import msgspec
 
 from webtable.errors import ConflictError
 from webtable.index.cell_encoding import Revision, encode_revision
-from webtable.index.table import Change
+from webtable.index.table import Change, Decide, RowState
 from webtable.links import schema
 from webtable.links.cell_encoding import GONE, encode_cur
 from webtable.links.checking.expected_index import (
@@ -31,11 +32,13 @@ from webtable.links.checking.expected_index import (
 )
 from webtable.links.checking.external_sort import RUN_BYTES, Sorter, scratch
 from webtable.links.index import LinkIndex
+from webtable.links.updating.cluster import Updater
 from webtable.links.updating.count_rules import HERE
 from webtable.links.updating.embedded import forget_counts
 from webtable.links.write_protocol import is_abandoned
 from webtable.loggers import get_logger
-from webtable.pages.columns import INLINK_COUNT, INLINKS, INLINKS_AT
+from webtable.pages.columns import INLINK_COUNT, INLINKS, INLINKS_AT, URL
+from webtable.pages.removing.tombstones import Tombstones
 from webtable.result_base import Value
 from webtable.store.mutation import Durability, Put
 
@@ -149,9 +152,21 @@ class _Rebuild:
         for name in (schema.INDEX_TABLE, index.pages.rows.name):
             store.table(name).flush()
         forget_counts(store)
+        self._follow_removals()
         index.set_ready(True)
         _log.info("store '%s': the link index is rebuilt, URIs in it: %d", place, report.uris)
         return report
+
+    def _follow_removals(self) -> None:
+        """Removes the links of pages that were removed while they were read, on a cluster."""
+        store = self._index.store
+        if store.capabilities.atomic_commits:
+            return  # removals of this process wait for the rebuild
+        updater = Updater(self._index)
+        for tombstone in Tombstones(store).scan():
+            targets = {schema.uri_of(url) for url in tombstone.links}
+            begun = updater.begin_pages([tombstone.url])
+            updater.finish(begun, {schema.uri_of(tombstone.url): targets})
 
     # From the pages
 
@@ -247,7 +262,7 @@ class _Rebuild:
         member_row, domain = b"", b""
         members: dict[bytes, bytes] = {}
         count = 0
-        pages: list[tuple[bytes, Change]] = []
+        pages: list[tuple[bytes, Decide]] = []
         for line in self._rows.lines():
             row, _, what = line[:-1].partition(b"\t")
             if row != member_row and member_row:
@@ -276,13 +291,18 @@ class _Rebuild:
         members[schema.DOMAIN_REVISION] = self._cell
         self._batch.add(Put(row, members, timestamp=self._now))
 
-    def _add_page(self, pages: list[tuple[bytes, Change]], row: bytes, number: bytes) -> None:
+    def _add_page(self, pages: list[tuple[bytes, Decide]], row: bytes, number: bytes) -> None:
         values = {INLINKS: number, INLINKS_AT: b"%d" % self._now, INLINK_COUNT: number}
-        pages.append((row, Change(put=values)))
+        pages.append((row, partial(_counted, values)))
         if len(pages) >= _BATCH_ROWS:
             self._write_pages(pages)
             pages.clear()
 
-    def _write_pages(self, pages: list[tuple[bytes, Change]]) -> None:
+    def _write_pages(self, pages: list[tuple[bytes, Decide]]) -> None:
         if pages:
             self._index.pages.rows.write_many(pages, durability=self._durability)
+
+
+def _counted(values: Mapping[bytes, bytes], state: RowState) -> Change | None:
+    """Puts the number of links to a page into its row, unless the page was removed meanwhile."""
+    return Change(put=values) if URL in state.facts else None

@@ -18,15 +18,18 @@ from typing import NamedTuple, TypeAlias, TypeVar
 
 from webtable.errors import Timeout
 from webtable.index.cell_encoding import decode_revision
+from webtable.index.table import Change, RowState
 from webtable.index.write_protocol import Clock
 from webtable.links import schema, write_protocol
-from webtable.links.cell_encoding import encode_uris
+from webtable.links.cell_encoding import GONE, encode_uris
 from webtable.links.index import LinkIndex
 from webtable.links.updating.link_changes import Newest
 from webtable.links.updating.page_row_update import PageRowDecision, View, read_rows
 from webtable.links.updating.shard_writer import PAGE_CELLS, ShardWriter, State
-from webtable.pages.columns import DIGEST, LINKS, LINKS_OF, REVISION, STATUS
+from webtable.pages.columns import DIGEST, LINKS, LINKS_OF, REMOVED, REVISION, STATUS, URL
 from webtable.pages.page import NewCapture
+from webtable.pages.removing.block_list import BlockList
+from webtable.pages.removing.row_removal import is_tombstone
 from webtable.pages.storing.stored_links import newest_links
 from webtable.store.mutation import Delete, Mutation, Put
 from webtable.store.table import Table
@@ -40,7 +43,8 @@ Own: TypeAlias = Mapping[bytes, Collection[bytes]]
 
 _ROWS = 500
 _MARKED = 1_000
-_PAGE_COLUMNS = (REVISION, DIGEST, STATUS, LINKS, LINKS_OF)
+_REVISION = b"page:rev"
+_PAGE_COLUMNS = (REVISION, URL, REMOVED, DIGEST, STATUS, LINKS, LINKS_OF)
 
 
 class Intent(NamedTuple):
@@ -105,6 +109,10 @@ class Updater:
             {schema.uri_of(url): "\n".join(lines).encode() for url, lines in named.items()}
         )
 
+    def begin_pages(self, urls: Iterable[str]) -> Intents:
+        """Writes an intent for each page that is about to be removed."""
+        return self._put_intents({schema.uri_of(url): b"removed" for url in urls})
+
     def _put_intents(self, named: Mapping[bytes, bytes]) -> Intents:
         # The age counts from before the write, so that a pause in between is part of it.
         begun_ms = self._clock.elapsed_ms()
@@ -151,6 +159,34 @@ class Updater:
         self._bring_up(fresh, fresh.intents, own)
         self._end(intents)
 
+    # After the window
+
+    def purge(self, url: str, targets: Sequence[bytes], revision: int) -> bool:
+        """Deletes the states that a removed page left at its targets; no writer can be late.
+
+        Returns False where the removal is not finished: there is an intent, a journal, or links.
+        """
+        index, uri = self._index, schema.uri_of(url)
+        if index.work.get(schema.intent_row(uri)) is not None:
+            return False
+        found = index.table.get(
+            schema.page_row(uri), (schema.REMOVED_AT, schema.JOURNAL, _REVISION)
+        )
+        values = {} if found is None else found.values()
+        if int(values.get(schema.REMOVED_AT) or 0) < revision or values.get(schema.JOURNAL):
+            return False
+        # Up to the revision of the row: links of a page that is stored again come later.
+        guard = decode_revision(values[_REVISION]).number
+        column = schema.INLINK + uri
+        deletes = [
+            Delete(_shard(index, target, uri), timestamp=guard).column(column)
+            for target in targets
+            if target != uri
+        ]
+        _send(index.table, deletes)
+        index.rows.write(schema.page_row(uri), _ended)
+        return True
+
     def _bring_up(self, begun: Intents, some: Sequence[Intent], own: Own) -> None:
         uris = [intent.uri for intent in some]
         while uris:
@@ -193,19 +229,29 @@ class Updater:
             if REVISION not in values:
                 newest[uri] = None
                 continue
-            newest[uri] = Newest(decode_revision(values[REVISION]).number, newest_links(values))
+            number = decode_revision(values[REVISION]).number
+            newest[uri] = Newest(number, newest_links(values), is_tombstone(values))
         return newest
 
     def _write_states(self, views: Iterable[View]) -> set[bytes]:
         """Writes states to targets; returns the pages whose counts must be exported."""
         marked: set[bytes] = set()
+        blocked = self._index.pages.blocked
+        blocked.refresh()
         for some in _chunks(_target_states(views, self._index.shards), _ROWS):
             states: dict[bytes, list[State]] = {}
             targets: dict[bytes, bytes] = {}
             for row, target, state in some:
-                states.setdefault(row, []).append(state)
+                states.setdefault(row, []).append(_without_blocked(target, state, blocked))
                 targets[row] = target
             changed = self._shards.write(states)
+            if write_protocol.checks_again() and blocked.refresh():
+                # The states of a URL that was blocked meanwhile were removed before these came.
+                late: dict[bytes, list[State]] = {}
+                for row, target, state in some:
+                    if blocked.blocks(schema.url_of(target)):
+                        late.setdefault(row, []).append(_without_blocked(target, state, blocked))
+                changed |= self._shards.write(late)
             marked.update(
                 t for row, t in targets.items() if write_protocol.needs_mark(row in changed)
             )
@@ -230,6 +276,15 @@ class Updater:
         _send(self._index.table, puts)
 
 
+def _shard(index: LinkIndex, target: bytes, source: bytes) -> bytes:
+    return schema.shard_row(b"p:", target, schema.shard_of(source, index.shards))
+
+
+def _ended(state: RowState) -> Change | None:
+    """Deletes the mark of a removed page; see `webtable.index.table.Decide`."""
+    return None if schema.AT in state.facts else Change(delete=(schema.REMOVED_AT, schema.JOURNAL))
+
+
 def _target_states(views: Iterable[View], shards: int) -> Iterator[tuple[bytes, bytes, State]]:
     """Yields shard row, target and state for each target that must be updated."""
     for view in views:
@@ -238,6 +293,13 @@ def _target_states(views: Iterable[View], shards: int) -> Iterator[tuple[bytes, 
             if target != view.uri:
                 row = schema.shard_row(b"p:", target, shard)
                 yield row, target, State(view.uri, view.state(target), view.guard)
+
+
+def _without_blocked(target: bytes, state: State, blocked: BlockList) -> State:
+    """Returns the state to write to a target: no link, if the target is blocked."""
+    if not blocked.blocks(schema.url_of(target)):
+        return state
+    return state._replace(value=GONE, is_forced=True)
 
 
 def _send(table: Table, mutations: Sequence[Mutation]) -> None:

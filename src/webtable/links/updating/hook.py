@@ -46,6 +46,10 @@ class LinkHook:
         """Stores which captures are about to be written; on a cluster."""
         return self._updater.begin(captures)
 
+    def begin_removal(self, urls: Sequence[str]) -> Intents:
+        """Stores which pages are about to be removed; on a cluster."""
+        return self._updater.begin_pages(urls)
+
     def finish(self, begun: Begun, changes: Sequence[LinksChange]) -> None:
         """Updates the index after the captures are stored; on a cluster."""
         assert isinstance(begun, Intents)
@@ -56,6 +60,10 @@ class LinkHook:
             for text in (change.links or "", *change.earlier):
                 targets.update(live_values(text))
         self._updater.finish(begun, own)
+
+    def purge(self, url: str, links: Sequence[str], revision: int) -> bool:
+        """Deletes the states that a removed page left at its targets; on a cluster."""
+        return self._updater.purge(url, [schema.uri_of(link) for link in links], revision)
 
     def settle(self, *, is_last: bool) -> None:
         """Exports counts after a number of batches, and after the last one."""

@@ -29,6 +29,7 @@ from webtable.pages.columns import (
     NEWEST,
     OUTLINKS,
     REDIRECT,
+    REMOVED,
     SIZE,
     STATUS,
     TYPE,
@@ -131,7 +132,8 @@ def repeat(
     its values already. None also where the stored body expires soon and must be written again.
     """
     note, cell = capture.note, facts.get(NEWEST)
-    if not cell or note.digest.encode() != facts.get(DIGEST):
+    # The row of a page that was removed once may have markers that mask new cells.
+    if not cell or REMOVED in facts or note.digest.encode() != facts.get(DIGEST):
         return None
     parsing, body, links, since, header, context = cell.decode().split("\t", _FIELDS)
     if (

@@ -25,10 +25,12 @@ from webtable.pages.columns import (
     LINKS_OF,
     NEWEST,
     OUTLINKS,
+    REMOVED,
     URL,
 )
 from webtable.pages.hooks import LinksChange
 from webtable.pages.page import NewCapture, Outcome, PageInfo, changed_in, info_of, metadata_of
+from webtable.pages.removing.row_removal import masked_seconds
 from webtable.pages.storing.cell_encoding import (
     NO_LINKS,
     capture_cells,
@@ -121,7 +123,8 @@ class RowWrite:
         self.links: LinksChange | None = None
         self._table = table
         self._schema = described
-        self._given = self._captures = sorted(captures, key=lambda each: each.key)
+        self._all = sorted(captures, key=lambda each: each.key)
+        self._given = self._captures = self._all
         self._parse = parse
         self._repeated: Repeated | None = None
         self.url = captures[0].url
@@ -141,6 +144,8 @@ class RowWrite:
                 f"row {state.row!r:.200} is the page {there!r:.200}, not {self.url!r:.200}",
                 hint="two URLs have the same row key; store one of them in another store",
             )
+        if REMOVED in state.facts and not self._unmasked(state):
+            return None
         history, self.history = self.history, None
         repeated, self._repeated = self._repeated, None
         if repeated is not None:
@@ -163,6 +168,14 @@ class RowWrite:
                 self.outcomes[given.key] = self.outcomes[stored.key]
         self.decided = Decided(state.revision.number, history, change)
         return change
+
+    def _unmasked(self, state: RowState) -> bool:
+        """Leaves out the captures that a removal still masks; returns whether others are left."""
+        masked = masked_seconds(self._table, state.row)
+        self._given = [each for each in self._all if each.note.time not in masked]
+        self.outcomes = {each.key: "hidden" for each in self._all if each.note.time in masked}
+        self.links = self.decided = None
+        return bool(self._given)
 
     def _stored(self, state: RowState, history: RowHistory) -> Change | None:
         if len(self._captures) == 1 and (change := self._appended(state, history)) is not None:
