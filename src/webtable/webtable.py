@@ -6,23 +6,21 @@ import contextlib
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
 from typing import TYPE_CHECKING, BinaryIO, Literal, Self
 
-from webtable.errors import AlreadyExists
+from webtable.errors import AlreadyExists, WebTableError
 from webtable.links.asking.links_api import Links
 from webtable.links.index import LinkIndex
 from webtable.links.store_creation import create_tables, link_hook, opened_links
+from webtable.operations.removals import Removals
 from webtable.pages.asking.page_at_time import captures_of, indexability_of, page_at
-from webtable.pages.asking.queries import PageQueries
-from webtable.pages.asking.reports import Reports, list_of
+from webtable.pages.asking.reports import Reports, pages_under
 from webtable.pages.asking.results import Results
 from webtable.pages.facts import Facts, Indexability
 from webtable.pages.page import Outcome, Page, PageCapture
 from webtable.pages.storing.capture_parser import parse_stored, ready
 from webtable.pages.table import PageTable
 from webtable.pages.times import When, optional_second, second_of
-from webtable.pages.urls import typed_url
 from webtable.store.store import Store, open_store
 from webtable.temporary_folders import remove_all_dead
 
@@ -30,6 +28,7 @@ if TYPE_CHECKING:
     from webtable.links.checking.rebuild import RebuildReport
     from webtable.links.store_verification import StoreReport
     from webtable.links.updating.cluster_counts import Drained
+    from webtable.operations.removals import RemovalReport
     from webtable.pages.asking.change_feed import ChangeFeed
     from webtable.pages.asking.diff import PageDiff
     from webtable.pages.asking.export import ExportReport, Form
@@ -65,6 +64,7 @@ class WebTable:
         store: the wide-column store below: its tables, rows and administration.
         reports: lists of pages: the largest, errors, redirects, duplicates, modified …
         links: links to and on pages, the most linked pages, broken links, changes …
+        removals: what was removed, and what is blocked; see `remove`.
     """
 
     def __init__(self, store: Store) -> None:
@@ -73,6 +73,7 @@ class WebTable:
         self.reports = Reports(self._table)
         self.links = Links(self._table)
         self._write_lock = threading.RLock()
+        self.removals = Removals(self._table, self._writing)
 
     @classmethod
     def open(
@@ -103,14 +104,11 @@ class WebTable:
         store = open_store(os.fspath(location), read_only=read_only, create=is_new_allowed)
         if not read_only:
             remove_all_dead()
-        try:
+        with _closed_on_error(store):
             if is_new_allowed:
                 with contextlib.suppress(AlreadyExists):
                     create_tables(store, keys, profile)
             return cls(store)
-        except BaseException:
-            store.close()
-            raise
 
     @classmethod
     def create(
@@ -133,12 +131,9 @@ class WebTable:
             InvalidRequest: other tables have the same names.
         """
         store = open_store(os.fspath(location))
-        try:
+        with _closed_on_error(store):
             create_tables(store, keys, profile)
             return cls(store)
-        except BaseException:
-            store.close()
-            raise
 
     @staticmethod
     def upgrade(
@@ -213,6 +208,7 @@ class WebTable:
             if on_progress is not None:
                 loader.on_progress = lambda path, at: on_progress(path, at, loader.report)
             report = loader.load([os.fspath(path) for path in paths])
+            self.removals.purge_some()
         if check:
             report.check()
         return report
@@ -242,16 +238,33 @@ class WebTable:
         Raises:
             InvalidUrl: no page can have this URL.
             InvalidRequest: status, headers or time are not valid for a capture.
+            UrlBlocked: the URL was removed, and is not to be stored again.
         """
         from webtable.pages.formats.program_captures import capture_of_program
 
         second = optional_second(fetched)
         capture = ready(capture_of_program(url, body, status, headers, second))
         with self._writing() as pages:
-            (outcome,) = pages.store_captures([capture])
+            (outcome,) = pages.try_captures([capture])
+            if isinstance(outcome, WebTableError):
+                raise outcome
             if pages.hook is not None:
                 pages.hook.settle(is_last=True)
         return outcome
+
+    def remove(self, target: str, *, dry_run: bool = False, block: bool = False) -> RemovalReport:
+        """Removes pages with all their versions, index entries, and the links that they gave.
+
+        Args:
+            target: a URL, a domain with everything under it, or a prefix such as
+                `example.com/blog/*`.
+            dry_run: only count, and return examples.
+            block: do not store these URLs again, and leave them out of links.
+
+        Raises:
+            NotFound: the page of the URL is not stored, and is not to be blocked.
+        """
+        return self.removals.remove(target, dry_run=dry_run, block=block)
 
     # One page
 
@@ -347,14 +360,8 @@ class WebTable:
         Raises:
             InvalidRequest: it is not a domain.
         """
-        queries = PageQueries(self._table)
-        if not domain:
-            return list_of("all-pages", queries.everything, limit, cursor)
-        if "/" in domain.rstrip("/"):
-            url = typed_url(domain)
-            return list_of("directory", partial(queries.in_directory, url), limit, cursor, url=url)
-        fetch = partial(queries.under, domain, with_subdomains=with_subdomains)
-        return list_of("pages", fetch, limit, cursor, domain=domain, subdomains=with_subdomains)
+        bounds = limit, cursor
+        return pages_under(self._table, domain, *bounds, with_subdomains=with_subdomains)
 
     def changes(self, since: str | None = None) -> ChangeFeed:
         """Returns the pages that changed after a cursor, each at its newest change, in order.
@@ -396,15 +403,11 @@ class WebTable:
             AlreadyExists: there is a file of that name.
             InvalidUrl: one of the URLs is not the URL of a page; no file is left behind.
         """
-        from webtable.output_file import new_file
-        from webtable.pages.asking.export import chosen_urls, export
+        from webtable.pages.asking.export import chosen_urls, export_to
 
         of_domain = (page.url for page in self.pages(domain)) if domain else None
-        urls = chosen_urls(self._table, of_domain, urls)
-        if isinstance(out, str | os.PathLike):
-            with new_file(os.fspath(out), overwrite=overwrite) as file:
-                return export(self._table, urls, file, form)
-        return export(self._table, urls, out, form)
+        chosen = chosen_urls(self._table, of_domain, urls)
+        return export_to(self._table, chosen, out, form, overwrite=overwrite)
 
     # Upkeep
 
@@ -424,6 +427,8 @@ class WebTable:
         from webtable.links.store_verification import verify_store
 
         with self._write_lock if repair else contextlib.nullcontext():
+            if repair:
+                self.removals.purge()
             return verify_store(self._table, repair=repair, quick=quick, sample=sample)
 
     def doctor(self) -> list[Finding]:
@@ -497,3 +502,12 @@ class WebTable:
             if self._table.hook is None:
                 self._table.hook = link_hook(opened_links(self._table))
             yield self._table
+
+
+@contextlib.contextmanager
+def _closed_on_error(store: Store) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        store.close()
+        raise

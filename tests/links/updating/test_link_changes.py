@@ -76,7 +76,8 @@ def test_the_same_links_again_change_nothing(
 ) -> None:
     first = link_changes(PAGE, row, newest, own)
     again = link_changes(PAGE, {**row, **first.put}, newest, own)
-    assert again == LinkChanges(first.after, first.after, {}, set(), first.others, first.unfinished)
+    others = first.others, first.unfinished
+    assert again == LinkChanges(first.after, first.after, {}, (), set(), *others)
 
 
 def test_links_in_another_order_are_stored_without_updates_of_targets() -> None:

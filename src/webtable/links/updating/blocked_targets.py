@@ -46,10 +46,14 @@ class BlockedTargets:
                 Exporter(self._index).export([uri])
         return removed
 
-    def linked(self, matches: Callable[[str], bool]) -> Iterator[bytes]:
-        """Yields the URIs of the index whose URLs match, and that have states of links."""
+    def linked(self, matches: Callable[[str], bool], prefix: bytes) -> Iterator[bytes]:
+        """Yields the URIs of the index whose URLs match, and that have states of links.
+
+        Args:
+            prefix: what all of these URIs begin with.
+        """
         last = b""
-        for row in self._index.table.scan(prefix=b"p:", columns=(schema.COUNT,)):
+        for row in self._index.table.scan(prefix=b"p:" + prefix, columns=(schema.COUNT,)):
             uri = row.key[2:].partition(b"\0")[0]
             if row.key[-2:-1] == b"\0" and uri != last and matches(schema.url_of(uri)):
                 last = uri

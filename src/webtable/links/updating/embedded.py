@@ -37,6 +37,7 @@ class _PageUpdate(NamedTuple):
         targets: every page whose state must be written, and the page itself if it is new.
         is_first: whether the page is new and only its newest links must be written.
         is_removed: whether the page was removed.
+        ever: then, every page that it ever linked to.
     """
 
     uri: bytes
@@ -44,6 +45,7 @@ class _PageUpdate(NamedTuple):
     targets: Collection[bytes]
     is_first: bool
     is_removed: bool
+    ever: Collection[bytes] = ()
 
     @property
     def columns(self) -> Columns | None:
@@ -104,7 +106,9 @@ class Committer:
             and not changes.before
             and len(targets) == len(changes.after) + 1
         )
-        return _PageUpdate(uri, changes, targets, is_first, change.is_removed)
+        # Also at blocked pages, where the states say that the page linked there once.
+        ever = {*targets, *own} if change.is_removed else ()
+        return _PageUpdate(uri, changes, targets, is_first, change.is_removed, ever)
 
     def forget(self) -> None:
         """Clears the cached counts after a commit that failed."""
@@ -124,7 +128,7 @@ def _states(update: _PageUpdate) -> Mapping[bytes, bytes | None]:
     uri, after = update.uri, update.changes.after
     if update.is_removed:
         # No other worker can write a state late, so none needs to stay as a guard.
-        return {target: None for target in update.targets if target != uri}
+        return {target: None for target in update.ever if target != uri}
     if update.is_first:
         return after
     return {target: after.get(target, GONE) for target in update.targets if target != uri}

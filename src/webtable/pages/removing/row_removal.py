@@ -19,13 +19,12 @@ markers: a row with it is a tombstone only if it has no URL.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import NamedTuple
 
 from webtable.errors import CorruptData
 from webtable.index.model import Change, RowState
 from webtable.pages.columns import (
-    CAPTURE,
     CHANGED,
     INLINK_COUNT,
     INLINKS,
@@ -39,13 +38,22 @@ from webtable.pages.columns import (
 from webtable.pages.removing.targets import row_hash
 from webtable.pages.removing.tombstones import link_targets
 from webtable.pages.storing.content_revision import ContentRevision, encode_changed
+from webtable.pages.storing.page_versions import CaptureNote
 from webtable.pages.storing.row_history import read_history
 from webtable.store.model import CellType, Row
 from webtable.store.mutation import Delete
 from webtable.store.scan import ALL_VERSIONS, Scan
 from webtable.store.table import Table
 
-__all__ = ["RemovedPage", "RowRemoval", "is_tombstone", "links_of_row", "masked_seconds", "raw_row"]
+__all__ = [
+    "RemovedPage",
+    "RowRemoval",
+    "is_tombstone",
+    "links_of_row",
+    "masked_seconds",
+    "raw_row",
+    "stored_page",
+]
 
 _KEPT = frozenset({REVISION, PENDING})
 # These have a revision as timestamp, not the time of a capture.
@@ -99,6 +107,16 @@ def links_of_row(table: Table, row: bytes) -> set[str]:
     return set() if found is None else link_targets(cell[2] for cell in found.raw_cells)
 
 
+def stored_page(table: Table, row: bytes, url: str) -> RemovedPage:
+    """Returns what the row of a page has, without changing it."""
+    notes: Collection[CaptureNote] = ()
+    with contextlib.suppress(CorruptData):  # of a damaged page nothing is counted
+        notes = read_history(table, row).notes.values()
+    sizes = {note.digest: note.size for note in notes if note.has_size}
+    links = frozenset(links_of_row(table, row))
+    return RemovedPage(row, url, len(notes), sum(sizes.values()), links)
+
+
 class RowRemoval:
     """Removes the page of one row; called at every attempt with the row as it was read.
 
@@ -130,24 +148,12 @@ class RowRemoval:
         }
         for column, timestamp in sorted(puts):
             delete.version(column, timestamp)
-        self.removed = self._page(state, puts)
+        url = state.facts.get(URL, b"").decode("utf-8", "replace")
+        self.removed = stored_page(self._table, self.row, url)
         mark = {REMOVED: row_hash(self.row).encode()}
         return Change(
             put=mark, more=[delete] if delete.markers else [], facts=mark, of_revision=_changed
         )
-
-    def _page(self, state: RowState, puts: set[tuple[bytes, int]]) -> RemovedPage:
-        sizes: dict[str, int] = {}
-        captures = sum(1 for column, _ in puts if column.startswith(CAPTURE))
-        with contextlib.suppress(CorruptData):  # of a damaged page, only the captures are counted
-            history = read_history(self._table, self.row)
-            captures = len(history.notes)
-            for note in history.notes.values():
-                if note.has_size:
-                    sizes[note.digest] = note.size
-        url = state.facts.get(URL, b"").decode("utf-8", "replace")
-        links = frozenset(links_of_row(self._table, self.row))
-        return RemovedPage(self.row, url, captures, sum(sizes.values()), links)
 
 
 def _changed(number: int) -> dict[bytes, bytes]:
