@@ -140,13 +140,17 @@ class LinksWorld:
 
     # Tasks
 
+    def store(self, pages: PageTable, captures: Sequence[NewCapture]) -> None:
+        """Stores captures."""
+        pages.store_captures(captures)
+
     def load(self, pages: PageTable, keeper: LinkHook) -> None:
         """A loader: some captures, or all, in an order and in batches of its own."""
         chance = self.chance
         order = chance.sample(self.captures, chance.randrange(1, len(self.captures) + 1))
         while order:
             size = chance.randrange(1, len(order) + 1)
-            pages.store_captures(order[:size])
+            self.store(pages, order[:size])
             order = order[size:]
             if chance.random() < 0.3:
                 keeper.settle(is_last=True)
@@ -167,7 +171,7 @@ class LinksWorld:
     def check(self) -> None:
         """Lets everything under way come to its end, and compares."""
         if self.chance.random() < 0.3:
-            self.pages.store_captures(self.captures)
+            self.store(self.pages, self.captures)
         self.world.pass_time(2 * INTENT_AGE_MS)
         self.keeper.drain()
         if problems := differences(self.index):

@@ -19,6 +19,7 @@ __all__ = [
     "merged",
     "needs_mark",
     "sums_late",
+    "waits_for_rebuild",
 ]
 
 INTENT_LIMIT_MS = 240_000
@@ -50,6 +51,15 @@ def checks_again() -> bool:
     """A worker reads the block list once more after it wrote states.
 
     A target that was blocked meanwhile had its states removed before this one was written.
+    """
+    return True
+
+
+def waits_for_rebuild() -> bool:
+    """A removal stops, after it put its intents, where the index is not ready.
+
+    A rebuild first marks the index as not ready and then looks for intents, so that one of the two
+    sees the other.
     """
     return True
 

@@ -13,7 +13,7 @@ from webtable.errors import NotFound
 from webtable.links.index import LinkIndex
 from webtable.links.schema import uri_of
 from webtable.links.store_creation import opened_links
-from webtable.operations.operational_state import open_state
+from webtable.operations.operational_state import OperationalState, open_state
 from webtable.operations.removal_log import Check, LogEntry, RemovalLog
 from webtable.pages.keys import reversed_host
 from webtable.pages.removing.block_list import Blocked
@@ -133,7 +133,10 @@ class Removals:
             bytes=report.bytes,
             blocked=report.blocked,
         )
-        RemovalLog(open_state(self._pages.store)).append(entry)
+        RemovalLog(self._state()).append(entry)
+
+    def _state(self) -> OperationalState:
+        return open_state(self._pages.store)
 
     # The block list
 
@@ -162,11 +165,11 @@ class Removals:
 
     def log(self) -> Iterator[LogEntry]:
         """Returns the entries of the removal log, the oldest first."""
-        return RemovalLog(open_state(self._pages.store)).entries()
+        return RemovalLog(self._state()).entries()
 
     def check_log(self) -> Check:
         """Checks the chain of hashes of the removal log."""
-        return RemovalLog(open_state(self._pages.store)).check()
+        return RemovalLog(self._state()).check()
 
     # The purge
 

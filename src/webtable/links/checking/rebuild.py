@@ -32,13 +32,11 @@ from webtable.links.checking.expected_index import (
 )
 from webtable.links.checking.external_sort import RUN_BYTES, Sorter, scratch
 from webtable.links.index import LinkIndex
-from webtable.links.updating.cluster import Updater
 from webtable.links.updating.count_rules import HERE
 from webtable.links.updating.embedded import forget_counts
 from webtable.links.write_protocol import is_abandoned
 from webtable.loggers import get_logger
 from webtable.pages.columns import INLINK_COUNT, INLINKS, INLINKS_AT, URL
-from webtable.pages.removing.tombstones import Tombstones
 from webtable.result_base import Value
 from webtable.store.mutation import Durability, Put
 
@@ -93,12 +91,26 @@ def rebuild(
     Raises:
         ConflictError: another process seems to be loading pages.
     """
-    _check_still(index)
     began = time.monotonic()
+    _begin(index)
     with scratch(directory) as folder:
         report = _Rebuild(index, folder, on_progress or (lambda _, __: None), run_bytes).run()
     report.seconds = time.monotonic() - began
     return report
+
+
+def _begin(index: LinkIndex) -> None:
+    """Marks the index as not ready, then makes sure that no process is storing pages.
+
+    In this order: a removal puts its intents first, and then stops if the index is not ready.
+    """
+    was_ready = index.is_ready
+    index.set_ready(False)
+    try:
+        _check_still(index)
+    except ConflictError:
+        index.set_ready(was_ready)
+        raise
 
 
 def _check_still(index: LinkIndex) -> None:
@@ -139,7 +151,6 @@ class _Rebuild:
         index, store = self._index, self._index.store
         place, report = store.location, self._report
         _log.info("store '%s': the link index is rebuilt: it is emptied", place)
-        index.set_ready(False)
         for name in (schema.INDEX_TABLE, schema.WORK_TABLE):
             store.truncate_table(name)
         self._read_pages()
@@ -152,21 +163,9 @@ class _Rebuild:
         for name in (schema.INDEX_TABLE, index.pages.rows.name):
             store.table(name).flush()
         forget_counts(store)
-        self._follow_removals()
         index.set_ready(True)
         _log.info("store '%s': the link index is rebuilt, URIs in it: %d", place, report.uris)
         return report
-
-    def _follow_removals(self) -> None:
-        """Removes the links of pages that were removed while they were read, on a cluster."""
-        store = self._index.store
-        if store.capabilities.atomic_commits:
-            return  # removals of this process wait for the rebuild
-        updater = Updater(self._index)
-        for tombstone in Tombstones(store).scan():
-            targets = {schema.uri_of(url) for url in tombstone.links}
-            begun = updater.begin_pages([tombstone.url])
-            updater.finish(begun, {schema.uri_of(tombstone.url): targets})
 
     # From the pages
 

@@ -8,6 +8,7 @@ wrote, and removes the state itself; see `webtable.links.updating.cluster`.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable, Iterator
 
 from webtable.links import schema
@@ -30,13 +31,16 @@ class BlockedTargets:
     def __init__(self, index: LinkIndex) -> None:
         self._index = index
         rows = index.rows
+        # In an embedded store the counts are those of this process.
+        is_embedded = index.store.capabilities.atomic_commits
+        self._lock = rows.lock if is_embedded else contextlib.nullcontext()
         self._shards = ShardWriter(index.table, PAGE_CELLS, rows.clock, rows.new_token)
 
     def unlink(self, uris: Iterable[bytes]) -> int:
         """Removes the states of all links to these URIs, and counts again; returns how many."""
         removed = 0
         for uri in uris:
-            with self._index.rows.lock:
+            with self._lock:
                 for shard in range(self._index.shards):
                     row = schema.shard_row(b"p:", uri, shard)
                     for states in self._live(row):

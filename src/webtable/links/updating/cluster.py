@@ -197,6 +197,10 @@ class Updater:
             uris = list(own)
         self._end(some)
 
+    def end(self, begun: Intents) -> None:
+        """Ends intents under which nothing was written."""
+        self._end(begun.intents)
+
     def _end(self, intents: Iterable[Intent]) -> None:
         deletes = [
             Delete(schema.intent_row(intent.uri), timestamp=intent.put_ms).column(intent.column)

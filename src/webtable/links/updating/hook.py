@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from webtable.links import schema
+from webtable.errors import ConflictError
+from webtable.links import schema, write_protocol
 from webtable.links.cell_encoding import live_values
 from webtable.links.index import LinkIndex
 from webtable.links.updating.cluster import Intents, Updater
@@ -27,6 +28,7 @@ class LinkHook:
 
     def __init__(self, index: LinkIndex) -> None:
         is_embedded = index.store.capabilities.atomic_commits
+        self._index = index
         self._committer = Committer(index) if is_embedded else None
         self._updater = Updater(index)
         self._exporter = Exporter(index)
@@ -47,8 +49,20 @@ class LinkHook:
         return self._updater.begin(captures)
 
     def begin_removal(self, urls: Sequence[str]) -> Intents:
-        """Stores which pages are about to be removed; on a cluster."""
-        return self._updater.begin_pages(urls)
+        """Stores which pages are about to be removed; on a cluster.
+
+        Raises:
+            ConflictError: the link index is being rebuilt, or a rebuild was interrupted.
+        """
+        begun = self._updater.begin_pages(urls)
+        if write_protocol.waits_for_rebuild() and not self._index.is_ready:
+            self._updater.end(begun)
+            raise ConflictError(
+                "pages cannot be removed while the link index is rebuilt",
+                hint="repeat it when the rebuild has ended; run `webtable links rebuild` if that"
+                " was interrupted",
+            )
+        return begun
 
     def finish(self, begun: Begun, changes: Sequence[LinksChange]) -> None:
         """Updates the index after the captures are stored; on a cluster."""
