@@ -7,6 +7,7 @@ a page that it linked to. The link index is what the stored pages give, without 
 from __future__ import annotations
 
 import contextlib
+import random
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -179,15 +180,24 @@ class LateLoaders(RemovalWorld):
 
 
 class BlockedLinks(RemovalWorld):
-    """A schedule in which a page is blocked that others begin to link to."""
+    """A schedule in which a page is blocked that another one begins to link to."""
 
     def __init__(self, seed: int) -> None:
-        super().__init__(seed)
-        self.urls, self.targets = PAGES[:2], range(3, 4)
-        self.bodies = {"a": b"3  x", "b": b"", "c": b"3  y", "d": b"3 nofollow x"}
-        self.captures = [self._capture() for _ in range(3)]
+        kill = random.Random(seed).choice((0.0, 0.0, 0.01))
+        super().__init__(seed, Faults(kill=kill, tick=0.02, freeze=0.02))
+        self.urls, self.targets, self.shards = PAGES[:1], range(3, 4), 1
+        self.bodies = dict.fromkeys("abcd", b"3  x")
+        self.captures = [self._capture()]
         self.removed = [Removed(TARGETS[3], block=True)]
+        self._indexes = []
         self.pages, self.index, self.keeper = self.worker()
+
+    def populate(self) -> None:
+        """Adds one loader and one remover."""
+        pages, _, keeper = self.worker()
+        self.world.scheduler.add("loader 0", _task(self.load, pages, keeper))
+        task = _task(self.remove, self.worker(), self.removed[0])
+        self.world.scheduler.add("remover 0", task)
 
 
 class SlowRemovals(RemovalWorld):

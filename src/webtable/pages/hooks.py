@@ -61,14 +61,14 @@ class PageHook(Protocol):
         Not called where storing failed. `changes` has no captures that were stored before.
         """
 
-    def purge(self, url: str, links: Sequence[str], revision: int) -> bool:
-        """Deletes what is left of a removed page, and of its links; on a cluster.
+    def purge(self, url: str, links: Sequence[str]) -> bool:
+        """Deletes what derived data still has of a removed page; on a cluster.
+
+        Called when no writer can come late any more. Returns False where the removal is not
+        finished yet.
 
         Args:
             links: the pages that it linked to.
-            revision: of its tombstone, which is older than any writer under way.
-
-        Returns False where its removal is not finished yet.
         """
 
     def settle(self, *, is_last: bool) -> None:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from webtable.links import schema
 from webtable.links.cell_encoding import GONE
 from webtable.links.index import LinkIndex
+from webtable.links.updating.cluster import Updater
 from webtable.links.updating.cluster_counts import Exporter
 from webtable.links.updating.embedded_counts import forget_counts
 from webtable.links.updating.left_out import left_out_of
@@ -31,23 +32,31 @@ class BlockedTargets:
     def __init__(self, index: LinkIndex) -> None:
         self._index = index
         rows = index.rows
-        # In an embedded store the counts are those of this process.
-        is_embedded = index.store.capabilities.atomic_commits
-        self._lock = rows.lock if is_embedded else contextlib.nullcontext()
+        # In an embedded store the counts are those of this process, so its lock is held.
+        self._is_embedded = index.store.capabilities.atomic_commits
+        self._updater = Updater(index)
         self._shards = ShardWriter(index.table, PAGE_CELLS, rows.clock, rows.new_token)
 
     def unlink(self, uris: Iterable[bytes]) -> int:
         """Removes the states of all links to these URIs, and counts again; returns how many."""
+        return sum(map(self._unlink, uris))
+
+    def _unlink(self, uri: bytes) -> int:
         removed = 0
-        for uri in uris:
-            with self._lock:
-                for shard in range(self._index.shards):
-                    row = schema.shard_row(b"p:", uri, shard)
-                    for states in self._live(row):
-                        self._shards.write({row: states})
-                        removed += len(states)
-                forget_counts(self._index.store)
-                Exporter(self._index).export([uri])
+        # Under an intent, so that no rebuild begins meanwhile.
+        begun = None if self._is_embedded else self._updater.begin_pages([schema.url_of(uri)])
+        with self._index.rows.lock if self._is_embedded else contextlib.nullcontext():
+            for shard in range(self._index.shards):
+                row = schema.shard_row(b"p:", uri, shard)
+                for states in self._live(row):
+                    if begun is not None:
+                        begun.check()
+                    self._shards.write({row: states})
+                    removed += len(states)
+            forget_counts(self._index.store)
+            Exporter(self._index).export([uri])
+        if begun is not None:
+            self._updater.end(begun)
         return removed
 
     def linked(self, matches: Callable[[str], bool], prefix: bytes) -> Iterator[bytes]:

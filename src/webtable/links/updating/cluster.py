@@ -16,7 +16,7 @@ from functools import partial
 from itertools import islice
 from typing import NamedTuple, TypeAlias, TypeVar
 
-from webtable.errors import Timeout
+from webtable.errors import ConflictError, Timeout
 from webtable.index.cell_encoding import decode_revision
 from webtable.index.table import Change, RowState
 from webtable.index.write_protocol import Clock
@@ -110,8 +110,20 @@ class Updater:
         )
 
     def begin_pages(self, urls: Iterable[str]) -> Intents:
-        """Writes an intent for each page that is about to be removed."""
-        return self._put_intents({schema.uri_of(url): b"removed" for url in urls})
+        """Writes an intent for each page that is about to be removed.
+
+        Raises:
+            ConflictError: the link index is being rebuilt, or a rebuild was interrupted.
+        """
+        begun = self._put_intents({schema.uri_of(url): b"removed" for url in urls})
+        if write_protocol.waits_for_rebuild() and not self._index.is_ready:
+            self._end(begun.intents)
+            raise ConflictError(
+                "pages cannot be removed while the link index is rebuilt",
+                hint="repeat it when the rebuild has ended; run `webtable links rebuild` if that"
+                " was interrupted",
+            )
+        return begun
 
     def _put_intents(self, named: Mapping[bytes, bytes]) -> Intents:
         # The age counts from before the write, so that a pause in between is part of it.
@@ -161,7 +173,7 @@ class Updater:
 
     # After the window
 
-    def purge(self, url: str, targets: Sequence[bytes], revision: int) -> bool:
+    def purge(self, url: str, targets: Sequence[bytes]) -> bool:
         """Deletes the states that a removed page left at its targets; no writer can be late.
 
         Returns False where the removal is not finished: there is an intent, a journal, or links.
@@ -169,12 +181,13 @@ class Updater:
         index, uri = self._index, schema.uri_of(url)
         if index.work.get(schema.intent_row(uri)) is not None:
             return False
-        found = index.table.get(
-            schema.page_row(uri), (schema.REMOVED_AT, schema.JOURNAL, _REVISION)
-        )
+        columns = (schema.AT, schema.JOURNAL, _REVISION)
+        found = index.table.get(schema.page_row(uri), columns)
         values = {} if found is None else found.values()
-        if int(values.get(schema.REMOVED_AT) or 0) < revision or values.get(schema.JOURNAL):
+        if schema.AT in values or values.get(schema.JOURNAL):
             return False
+        if _REVISION not in values:
+            return True  # a rebuild has written the index since, and without the page
         # Up to the revision of the row: links of a page that is stored again come later.
         guard = decode_revision(values[_REVISION]).number
         column = schema.INLINK + uri
@@ -198,7 +211,7 @@ class Updater:
         self._end(some)
 
     def end(self, begun: Intents) -> None:
-        """Ends intents under which nothing was written."""
+        """Ends the intents of `begin_pages`."""
         self._end(begun.intents)
 
     def _end(self, intents: Iterable[Intent]) -> None:

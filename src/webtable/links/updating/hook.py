@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from webtable.errors import ConflictError
-from webtable.links import schema, write_protocol
+from webtable.links import schema
 from webtable.links.cell_encoding import live_values
 from webtable.links.index import LinkIndex
 from webtable.links.updating.cluster import Intents, Updater
@@ -28,7 +27,6 @@ class LinkHook:
 
     def __init__(self, index: LinkIndex) -> None:
         is_embedded = index.store.capabilities.atomic_commits
-        self._index = index
         self._committer = Committer(index) if is_embedded else None
         self._updater = Updater(index)
         self._exporter = Exporter(index)
@@ -54,15 +52,7 @@ class LinkHook:
         Raises:
             ConflictError: the link index is being rebuilt, or a rebuild was interrupted.
         """
-        begun = self._updater.begin_pages(urls)
-        if write_protocol.waits_for_rebuild() and not self._index.is_ready:
-            self._updater.end(begun)
-            raise ConflictError(
-                "pages cannot be removed while the link index is rebuilt",
-                hint="repeat it when the rebuild has ended; run `webtable links rebuild` if that"
-                " was interrupted",
-            )
-        return begun
+        return self._updater.begin_pages(urls)
 
     def finish(self, begun: Begun, changes: Sequence[LinksChange]) -> None:
         """Updates the index after the captures are stored; on a cluster."""
@@ -75,9 +65,9 @@ class LinkHook:
                 targets.update(live_values(text))
         self._updater.finish(begun, own)
 
-    def purge(self, url: str, links: Sequence[str], revision: int) -> bool:
+    def purge(self, url: str, links: Sequence[str]) -> bool:
         """Deletes the states that a removed page left at its targets; on a cluster."""
-        return self._updater.purge(url, [schema.uri_of(link) for link in links], revision)
+        return self._updater.purge(url, [schema.uri_of(link) for link in links])
 
     def settle(self, *, is_last: bool) -> None:
         """Exports counts after a number of batches, and after the last one."""

@@ -93,7 +93,7 @@ class Purger:
                 return "young"
             if self._passed is not None and revision > self._passed:
                 return "unread"
-            if self._hook is not None and not self._purge_links(self._hook, tombstone, revision):
+            if self._hook is not None and not self._purge_links(self._hook, tombstone):
                 return "unfinished"
             self._mark(revision)
             self._rows.write(tombstone.row, partial(_without_tombstone, revision))
@@ -105,8 +105,8 @@ class Purger:
     def _is_young(self, since_ms: int) -> bool:
         return not self._is_atomic and self._rows.clock.now_ms() - since_ms <= _WINDOW_MS
 
-    def _purge_links(self, hook: PageHook, tombstone: Tombstone, revision: int) -> bool:
-        return self._is_atomic or hook.purge(tombstone.url, sorted(tombstone.links), revision)
+    def _purge_links(self, hook: PageHook, tombstone: Tombstone) -> bool:
+        return self._is_atomic or hook.purge(tombstone.url, sorted(tombstone.links))
 
     def _mark(self, revision: int) -> None:
         row = HIGHEST_REVISION[1]
