@@ -12,6 +12,7 @@ from webtable.errors import AlreadyExists, WebTableError
 from webtable.links.asking.links_api import Links
 from webtable.links.index import LinkIndex
 from webtable.links.store_creation import create_tables, link_hook, opened_links
+from webtable.operations.changes_api import Changes
 from webtable.operations.removals import Removals
 from webtable.pages.asking.page_at_time import captures_of, indexability_of, page_at
 from webtable.pages.asking.reports import Reports, pages_under
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from webtable.links.store_verification import StoreReport
     from webtable.links.updating.cluster_counts import Drained
     from webtable.operations.removals import RemovalReport
-    from webtable.pages.asking.change_feed import ChangeFeed
     from webtable.pages.asking.diff import PageDiff
     from webtable.pages.asking.export import ExportReport, Form
     from webtable.pages.asking.response_headers import ResponseHeaders
@@ -64,6 +64,8 @@ class WebTable:
         store: the wide-column store below: its tables, rows and administration.
         reports: lists of pages: the largest, errors, redirects, duplicates, modified …
         links: links to and on pages, the most linked pages, broken links, changes …
+        changes: call it for the pages that changed after a cursor; its methods are about named
+            consumers of these changes.
         removals: what was removed, and what is blocked; see `remove`.
     """
 
@@ -72,6 +74,7 @@ class WebTable:
         self._table = PageTable.open(store, parse_stored)
         self.reports = Reports(self._table)
         self.links = Links(self._table)
+        self.changes = Changes(self._table)
         self._write_lock = threading.RLock()
         self.removals = Removals(self._table, self._writing)
 
@@ -156,10 +159,12 @@ class WebTable:
             FormatVersionError: the store has a newer format; the hint names the version to install.
             StoreLocked: another process writes this embedded store.
         """
+        from webtable.links.feed_backfill import LINK_STEPS
         from webtable.pages.upgrading.upgrade import upgrade
 
         with open_store(os.fspath(location), create=False) as store:
-            return upgrade(store, parse_stored, on_progress=on_progress or (lambda *_: None))
+            report = on_progress or (lambda *_: None)
+            return upgrade(store, parse_stored, LINK_STEPS, on_progress=report)
 
     @property
     def keys(self) -> str:
@@ -362,23 +367,6 @@ class WebTable:
         """
         bounds = limit, cursor
         return pages_under(self._table, domain, *bounds, with_subdomains=with_subdomains)
-
-    def changes(self, since: str | None = None) -> ChangeFeed:
-        """Returns the pages that changed after a cursor, each at its newest change, in order.
-
-        `read` and iteration return them, and `cursor` is where to continue later, in another
-        process too. On a cluster the changes of the last eleven minutes may come again.
-
-        Args:
-            since: the cursor of an earlier feed; None: from the beginning, which is every page.
-
-        Raises:
-            InvalidRequest: it is not a cursor.
-            ConflictError: it is a cursor of another store.
-        """
-        from webtable.pages.asking.change_feed import ChangeFeed
-
-        return ChangeFeed(self._table, since)
 
     def export(
         self,

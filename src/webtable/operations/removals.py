@@ -182,18 +182,20 @@ class Removals:
         Args:
             limit: look at so many removed pages at most.
         """
+        from webtable.links.asking.link_feed import LinkFeed
+        from webtable.operations.feed_consumers import lowest_position
+        from webtable.pages.asking.page_feed import PageFeed
         from webtable.pages.removing.purge import Purger
 
         with self._writing() as pages:
-            return Purger(pages, pages.hook, self._passed()).purge(limit)
+            state = self._state()
+            passed = lowest_position(state, PageFeed(pages))
+            links_passed = lowest_position(state, LinkFeed(opened_links(pages)))
+            return Purger(pages, pages.hook, passed, links_passed).purge(limit)
 
     def purge_some(self) -> None:
         """Purges a bounded number; for the end of a load."""
         self.purge(limit=_PURGED_AT_ONCE)
-
-    def _passed(self) -> int | None:
-        """Returns the revision that every named consumer has passed; None: there is none."""
-        return None
 
 
 def _known(pages: PageTable, target: Target) -> Iterator[tuple[bytes, str]]:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 from webtable.pages.page import NewCapture
 from webtable.store.mutation import Write
+
+if TYPE_CHECKING:
+    from webtable.pages.asking.change_feed import Position
 
 __all__ = ["Begun", "LinksChange", "PageHook"]
 
@@ -61,14 +64,16 @@ class PageHook(Protocol):
         Not called where storing failed. `changes` has no captures that were stored before.
         """
 
-    def purge(self, url: str, links: Sequence[str]) -> bool:
-        """Deletes what derived data still has of a removed page; on a cluster.
+    def purge(
+        self, url: str, links: Sequence[str], passed: Position | None
+    ) -> Literal["unread", "unfinished"] | None:
+        """Deletes what derived data still has of a removed page.
 
-        Called when no writer can come late any more. Returns False where the removal is not
-        finished yet.
+        Called when no writer can come late any more. Returns why something stays, None: nothing.
 
         Args:
             links: the pages that it linked to.
+            passed: the place up to which every named consumer of the feed of the links has read.
         """
 
     def settle(self, *, is_last: bool) -> None:

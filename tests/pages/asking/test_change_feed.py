@@ -12,7 +12,8 @@ import pytest
 from webtable import WebTable
 from webtable.errors import ConflictError, InvalidRequest
 from webtable.index.write_protocol import SystemClock
-from webtable.pages.asking.change_feed import ChangeFeed, PageChange
+from webtable.pages.asking.change_feed import ChangeFeed
+from webtable.pages.asking.page_feed import PageChange
 from webtable.pages.formats.program_captures import capture_of_program
 from webtable.pages.storing.capture_parser import parse_stored, ready
 from webtable.pages.table import PageTable
@@ -135,7 +136,7 @@ def test_a_follower_sees_the_changes_of_the_writer(tmp_path: Path) -> None:
 def test_limits_do_not_lose_changes(web: WebTable) -> None:
     for number in range(25):
         put(web, f"site{number:02}", "x")
-    feed: ChangeFeed = web.changes()
+    feed: ChangeFeed[PageChange] = web.changes()
     found: list[PageChange] = []
     while some := feed.read(4):
         assert len(some) <= 4

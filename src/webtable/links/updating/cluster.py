@@ -18,7 +18,6 @@ from typing import NamedTuple, TypeAlias, TypeVar
 
 from webtable.errors import ConflictError, Timeout
 from webtable.index.cell_encoding import decode_revision
-from webtable.index.table import Change, RowState
 from webtable.index.write_protocol import Clock
 from webtable.links import schema, write_protocol
 from webtable.links.cell_encoding import GONE, encode_uris
@@ -43,7 +42,6 @@ Own: TypeAlias = Mapping[bytes, Collection[bytes]]
 
 _ROWS = 500
 _MARKED = 1_000
-_REVISION = b"page:rev"
 _PAGE_COLUMNS = (REVISION, URL, REMOVED, DIGEST, STATUS, LINKS, LINKS_OF)
 
 
@@ -171,35 +169,6 @@ class Updater:
         self._bring_up(fresh, fresh.intents, own)
         self._end(intents)
 
-    # After the window
-
-    def purge(self, url: str, targets: Sequence[bytes]) -> bool:
-        """Deletes the states that a removed page left at its targets; no writer can be late.
-
-        Returns False where the removal is not finished: there is an intent, a journal, or links.
-        """
-        index, uri = self._index, schema.uri_of(url)
-        if index.work.get(schema.intent_row(uri)) is not None:
-            return False
-        columns = (schema.AT, schema.JOURNAL, _REVISION)
-        found = index.table.get(schema.page_row(uri), columns)
-        values = {} if found is None else found.values()
-        if schema.AT in values or values.get(schema.JOURNAL):
-            return False
-        if _REVISION not in values:
-            return True  # a rebuild has written the index since, and without the page
-        # Up to the revision of the row: links of a page that is stored again come later.
-        guard = decode_revision(values[_REVISION]).number
-        column = schema.INLINK + uri
-        deletes = [
-            Delete(_shard(index, target, uri), timestamp=guard).column(column)
-            for target in targets
-            if target != uri
-        ]
-        _send(index.table, deletes)
-        index.rows.write(schema.page_row(uri), _ended)
-        return True
-
     def _bring_up(self, begun: Intents, some: Sequence[Intent], own: Own) -> None:
         uris = [intent.uri for intent in some]
         while uris:
@@ -291,15 +260,6 @@ class Updater:
             if view.targets
         ]
         _send(self._index.table, puts)
-
-
-def _shard(index: LinkIndex, target: bytes, source: bytes) -> bytes:
-    return schema.shard_row(b"p:", target, schema.shard_of(source, index.shards))
-
-
-def _ended(state: RowState) -> Change | None:
-    """Deletes the mark of a removed page; see `webtable.index.table.Decide`."""
-    return None if schema.AT in state.facts else Change(delete=(schema.REMOVED_AT, schema.JOURNAL))
 
 
 def _target_states(views: Iterable[View], shards: int) -> Iterator[tuple[bytes, bytes, State]]:

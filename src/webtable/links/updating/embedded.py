@@ -19,7 +19,12 @@ from webtable.links.index import LinkIndex
 from webtable.links.updating.cluster_counts import Drained
 from webtable.links.updating.embedded_counts import Counts, forget_counts
 from webtable.links.updating.left_out import left_out_of
-from webtable.links.updating.link_changes import LinkChanges, Newest, link_changes
+from webtable.links.updating.link_changes import (
+    LinkChanges,
+    Newest,
+    link_changes,
+    links_changed,
+)
 from webtable.pages.hooks import LinksChange
 from webtable.store.mutation import Spread, Write
 
@@ -62,7 +67,8 @@ class Committer:
     def __init__(self, index: LinkIndex) -> None:
         self._index = index
         self._counts = Counts(index)
-        self._rows = PartialRowWriter(index.rows, _WRITTEN, _COLUMNS)
+        moved = schema.AT, schema.CUR, schema.CHANGED
+        self._rows = PartialRowWriter(index.rows, moved, _COLUMNS, of_revision=_with_revision)
 
     def together(self, changes: Sequence[LinksChange]) -> list[tuple[str, Write]]:
         """Returns all writes that follow from changes of pages, for the same commit."""
@@ -121,6 +127,14 @@ class Committer:
     def drain(self) -> Drained:
         """Exports all counts that have changed."""
         return self._counts.drain()
+
+
+def _with_revision(state: RowState, columns: Columns, number: int) -> Columns:
+    """Adds the revision of the links, where they change."""
+    if schema.CUR not in columns:
+        return columns
+    is_removed = columns[schema.CUR] is None
+    return {**columns, **links_changed(state.facts, is_removed=is_removed)(number)}
 
 
 def _states(update: _PageUpdate) -> Mapping[bytes, bytes | None]:

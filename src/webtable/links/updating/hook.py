@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from webtable.links import schema
 from webtable.links.cell_encoding import live_values
@@ -10,6 +11,8 @@ from webtable.links.index import LinkIndex
 from webtable.links.updating.cluster import Intents, Updater
 from webtable.links.updating.cluster_counts import Drained, Exporter
 from webtable.links.updating.embedded import Committer
+from webtable.links.updating.removed_links import LinkPurge
+from webtable.pages.asking.change_feed import Position
 from webtable.pages.hooks import Begun, LinksChange
 from webtable.pages.page import NewCapture
 from webtable.store.mutation import Write
@@ -30,6 +33,7 @@ class LinkHook:
         self._committer = Committer(index) if is_embedded else None
         self._updater = Updater(index)
         self._exporter = Exporter(index)
+        self._purge = LinkPurge(index)
         self._batches = 0
 
     def together(self, changes: Sequence[LinksChange]) -> Sequence[tuple[str, Write]]:
@@ -65,9 +69,11 @@ class LinkHook:
                 targets.update(live_values(text))
         self._updater.finish(begun, own)
 
-    def purge(self, url: str, links: Sequence[str]) -> bool:
-        """Deletes the states that a removed page left at its targets; on a cluster."""
-        return self._updater.purge(url, [schema.uri_of(link) for link in links])
+    def purge(
+        self, url: str, links: Sequence[str], passed: Position | None
+    ) -> Literal["unread", "unfinished"] | None:
+        """Deletes what the index still has of a removed page: its states, its place in the feed."""
+        return self._purge.purge(url, links, passed)
 
     def settle(self, *, is_last: bool) -> None:
         """Exports counts after a number of batches, and after the last one."""

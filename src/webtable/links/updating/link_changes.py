@@ -11,8 +11,13 @@ from typing import NamedTuple
 
 from webtable.links import schema, write_protocol
 from webtable.links.cell_encoding import decode_cur, decode_uris, encode_cur, live_values
+from webtable.pages.storing.content_revision import (
+    ChangeKind,
+    ContentRevision,
+    encode_changed,
+)
 
-__all__ = ["LinkChanges", "Newest", "link_changes", "moved_targets"]
+__all__ = ["LinkChanges", "Newest", "link_changes", "links_changed", "moved_targets"]
 
 
 class Newest(NamedTuple):
@@ -116,6 +121,21 @@ def _live(text: str, is_left_out: Callable[[bytes], bool] | None) -> dict[bytes,
     if is_left_out is None:
         return found
     return {target: value for target, value in found.items() if not is_left_out(target)}
+
+
+def links_changed(
+    stored: Mapping[bytes, bytes], *, is_removed: bool = False
+) -> Callable[[int], dict[bytes, bytes]]:
+    """Returns the function of the new revision to `page:changed`, for a write of `page:cur`.
+
+    Args:
+        stored: `page:changed` of the row before the write, if it has one.
+        is_removed: whether the page was removed, with its links.
+    """
+    before = stored.get(schema.CHANGED)
+    is_new = before is None or before.endswith(b"removed")
+    kind: ChangeKind = "removed" if is_removed else "new" if is_new else "changed"
+    return lambda number: {schema.CHANGED: encode_changed(ContentRevision(number, kind))}
 
 
 def moved_targets(old: Mapping[bytes, bytes], new: Mapping[bytes, bytes]) -> set[bytes]:

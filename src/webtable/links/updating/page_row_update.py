@@ -14,7 +14,7 @@ from webtable.index.cell_encoding import decode_revision
 from webtable.index.table import Change, RowState
 from webtable.links import schema
 from webtable.links.cell_encoding import GONE, encode_uris
-from webtable.links.updating.link_changes import Newest, link_changes
+from webtable.links.updating.link_changes import Newest, link_changes, links_changed
 from webtable.store.model import Row
 from webtable.store.table import Table
 
@@ -115,7 +115,13 @@ class PageRowDecision:
             put[schema.JOURNAL] = encode_uris(targets)
             journal_at = 0  # the revision that is written now
         self._view = View(self.uri, guard, changes.after, targets, journal_at, later)
-        return Change(put=put, delete=changes.delete) if put else None
+        if not put:
+            return None
+        is_removed = bool(changes.delete)
+        of_revision = None
+        if schema.CUR in put or is_removed:
+            of_revision = links_changed(state.facts, is_removed=is_removed)
+        return Change(put=put, delete=changes.delete, of_revision=of_revision)
 
     def view(self, revision: int | None) -> View:
         """Returns the row after the write, whose revision is given; None if nothing was written."""

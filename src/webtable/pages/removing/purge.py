@@ -1,13 +1,9 @@
 """Purges tombstones: after that the store has nothing more of a removed page but its hashes.
 
-A tombstone may go when no writer can come late any more, which on a cluster is one window after the
-removal, and when every named consumer of the change feed has passed it. The mark `a:purged` in the
-settings is written first: a consumer whose cursor is below it has missed removals.
-
-    webtable_settings: revision    a:purged = the greatest revision of a purged tombstone, decimal
-
-The mark's timestamp is that revision, so a lower one never replaces it. On-disk: changing this
-needs a new format version. Frozen by tests/pages/removing/test_purge.py.
+A tombstone may go when no writer can come late any more, which on a cluster is two windows of the
+change feed after the removal, and when every named consumer of the feeds has passed it. The mark
+`a:purged` in the settings is written first: a reader whose cursor is below it has missed removals.
+Its timestamp is the revision in it, so a lower mark never replaces a higher one.
 """
 
 from __future__ import annotations
@@ -18,25 +14,24 @@ import msgspec
 
 from webtable.index.cell_encoding import encode_revision
 from webtable.index.table import Change, RowState
-from webtable.index.write_protocol import WRITE_LIMIT_MS
 from webtable.index.writer import Writer
+from webtable.pages.asking.change_feed import WINDOW_MS, Position
 from webtable.pages.columns import CHANGED, REMOVED, URL
 from webtable.pages.hooks import PageHook
 from webtable.pages.removing.row_removal import is_tombstone, raw_row
 from webtable.pages.removing.tombstones import Tombstone, Tombstones
-from webtable.pages.schema import SETTINGS_TABLE, TABLE
-from webtable.pages.settings import HIGHEST_REVISION
+from webtable.pages.schema import TABLE
+from webtable.pages.settings import PURGED
 from webtable.pages.storing.content_revision import decode_changed
 from webtable.pages.table import PageTable
 from webtable.result_base import Value
 from webtable.store.model import CellType
 from webtable.store.mutation import Check, Delete, Put
+from webtable.store.store import Store
 
-__all__ = ["PurgeReport", "Purger"]
+__all__ = ["PurgeReport", "Purger", "is_passed", "write_mark"]
 
-PURGED = b"a:purged"
-_WINDOW_MS = WRITE_LIMIT_MS + 60_000
-"""The window of the change feed; see `webtable.pages.asking.change_feed`."""
+_WAIT_MS = 2 * WINDOW_MS
 
 
 class PurgeReport(Value, msgspec.Struct):
@@ -45,7 +40,7 @@ class PurgeReport(Value, msgspec.Struct):
     Attributes:
         purged: how many tombstones went.
         young: how many stay, since a writer may still come late.
-        unread: how many stay, since a named consumer has not read their removal.
+        unread: how many stay, since a named consumer has not read the removal.
         unfinished: how many stay, since the links of their pages are not removed yet.
     """
 
@@ -60,14 +55,23 @@ class Purger:
 
     Args:
         hook: that of the store; None: it has no link index.
-        passed: the revision up to which every named consumer has read; None: there is none.
+        passed: the place up to which every named consumer of the feed of pages has read; None:
+            there is none.
+        links_passed: the same of the feed of the links.
     """
 
-    def __init__(self, pages: PageTable, hook: PageHook | None, passed: int | None = None) -> None:
+    def __init__(
+        self,
+        pages: PageTable,
+        hook: PageHook | None,
+        passed: Position | None = None,
+        links_passed: Position | None = None,
+    ) -> None:
         self._pages = pages
         self._rows = pages.rows
         self._hook = hook
         self._passed = passed
+        self._links_passed = links_passed
         self._is_atomic = pages.store.capabilities.atomic_commits
         self._tombstones = Tombstones(pages.store)
 
@@ -91,11 +95,14 @@ class Purger:
             revision = decode_changed(state.facts[CHANGED]).number
             if self._is_young(revision):
                 return "young"
-            if self._passed is not None and revision > self._passed:
+            if not is_passed(Position(revision, tombstone.row), self._passed):
                 return "unread"
-            if self._hook is not None and not self._purge_links(self._hook, tombstone):
-                return "unfinished"
-            self._mark(revision)
+            if self._hook is not None:
+                links = sorted(tombstone.links)
+                left = self._hook.purge(tombstone.url, links, self._links_passed)
+                if left is not None:
+                    return left
+            write_mark(self._pages.store, PURGED, revision)
             self._rows.write(tombstone.row, partial(_without_tombstone, revision))
         if not self._purge_row(tombstone.row):
             return "unfinished"
@@ -103,15 +110,7 @@ class Purger:
         return "purged"
 
     def _is_young(self, since_ms: int) -> bool:
-        return not self._is_atomic and self._rows.clock.now_ms() - since_ms <= _WINDOW_MS
-
-    def _purge_links(self, hook: PageHook, tombstone: Tombstone) -> bool:
-        return self._is_atomic or hook.purge(tombstone.url, sorted(tombstone.links))
-
-    def _mark(self, revision: int) -> None:
-        row = HIGHEST_REVISION[1]
-        put = Put(row, {PURGED: b"%d" % revision}, timestamp=revision)
-        self._pages.store.table(SETTINGS_TABLE).mutate(row, [put], durability="sync")
+        return not self._is_atomic and self._rows.clock.now_ms() - since_ms <= _WAIT_MS
 
     def _purge_row(self, row: bytes) -> bool:
         """Deletes every cell of a row that has no facts; False: it was written meanwhile."""
@@ -140,3 +139,15 @@ def _without_tombstone(revision: int, state: RowState) -> Change | None:
     if not is_tombstone(state.facts) or decode_changed(state.facts[CHANGED]).number != revision:
         return None
     return Change(delete=(CHANGED, REMOVED), facts={})
+
+
+def is_passed(place: Position, passed: Position | None) -> bool:
+    """Whether every named consumer has read a place; `passed` is None where there is none."""
+    return passed is None or place <= passed
+
+
+def write_mark(store: Store, mark: tuple[str, bytes, bytes], revision: int) -> None:
+    """Writes the mark of purged tombstones; a higher one stays."""
+    table, row, column = mark
+    put = Put(row, {column: b"%d" % revision}, timestamp=revision)
+    store.table(table).mutate(row, [put], durability="sync")
