@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from tests.links.naive import differences
 from tests.simulation.pages_world import wanted
 from tests.simulation.world import Faults, World
-from webtable.errors import CheckFailed, RetryableError, WebTableError
+from webtable.errors import CheckFailed, RetryableError, UrlBlocked, WebTableError
 from webtable.index.maintenance import verify
 from webtable.index.table import IndexedTable
 from webtable.index.write_protocol import REPAIR_AGE_MS
@@ -367,4 +367,4 @@ def _is_expected(error: BaseException) -> bool:
     if isinstance(error, BaseExceptionGroup):
         return all(_is_expected(each) for each in error.exceptions)
     # A worker that stands still for minutes at every attempt gives up after a thousand.
-    return isinstance(error, (RetryableError, CheckFailed))
+    return isinstance(error, (RetryableError, CheckFailed, UrlBlocked))

@@ -281,3 +281,22 @@ def test_a_log_that_was_changed(tmp_path: Path) -> None:
         assert web.removals.check_log().why == "it does not decode"
         with pytest.raises(CorruptData):
             list(web.removals.log())
+
+
+def test_a_purge_waits_for_named_consumers(tmp_path: Path) -> None:
+    with WebTable.create(tmp_path / "store") as web:
+        web.put("https://a.example/", "<a href='https://b.example/'>b</a>")
+        with web.changes(consumer="pages") as one, web.changes(consumer="links", links=True) as two:
+            assert len([*one, *two]) == 2
+            one.commit()
+            two.commit()
+            web.remove("https://a.example/")
+            assert web.removals.purge().unread == 1
+            assert [change.kind for change in one] == ["removed"]
+            one.commit()
+            assert web.removals.purge().unread == 1
+            assert [change.kind for change in two] == ["removed"]
+            two.commit()
+            assert web.removals.purge().purged == 1
+        assert list(web.changes(links=True)) == []
+        assert list(web.changes()) == []

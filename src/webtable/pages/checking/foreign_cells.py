@@ -46,6 +46,7 @@ __all__ = [
     "read_later_cells",
     "remove_cells",
     "split_cells",
+    "stray_cells",
 ]
 
 # The content revision, and the counts of the link index, have a revision as timestamp, not the
@@ -205,6 +206,11 @@ def remove_cells(table: Table, row: bytes, cells: Iterable[ForeignCell]) -> None
 def is_deleted(row: Row) -> bool:
     """Whether a row has only what stays of a page that was removed, or deleted by hand."""
     return all(column in _KEPT for column, _, _, _ in row.raw_cells)
+
+
+def stray_cells(row: Row) -> list[ForeignCell]:
+    """Returns the cells that the tombstone of a removed page should not have."""
+    return [ForeignCell(column, at) for column, at, _, _ in row.raw_cells if column not in _KEPT]
 
 
 def has_markers(table: Table, row: bytes) -> bool:

@@ -1,0 +1,65 @@
+"""After a purge and a major compaction, no file of the store has the content of a removed page."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from webtable import WebTable
+
+TITLE, BODY, HEADER, FACT = "Zugvogel17", "Quittenmus23", "Federkiel31", "Wolkenrand47"
+WORDS = [word.encode() for word in (TITLE, BODY, HEADER, FACT)]
+HTML = (
+    f"<html><head><title>{TITLE}</title><meta name=description content='{FACT}'></head>"
+    f"<body><h1>{FACT}</h1><p>{BODY}</p><a href='/next'>next</a></body></html>"
+)
+HEADERS = [("Content-Type", "text/html"), ("X-Mark", HEADER)]
+
+
+def uncompressed(web: WebTable) -> None:
+    """Stores cells as they are, so that a search of the files can find them."""
+    for name in web.store.tables():
+        schema = web.store.describe_table(name)
+        families = tuple(replace(each, compression="NONE") for each in schema.families)
+        web.store.alter_table(replace(schema, families=families))
+
+
+def fill(web: WebTable) -> None:
+    web.put("https://gone.example/a", HTML, headers=HEADERS, fetched="2026-09-01T12:00:00Z")
+    web.put("https://gone.example/a", HTML + "<p>more", headers=HEADERS)
+    web.put("https://stays.example/", "<title>Stays</title><a href='https://gone.example/a'>x</a>")
+
+
+def words_in(folder: Path) -> dict[str, list[bytes]]:
+    """Returns the words that the files of a folder have, by the names of the files."""
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            data = path.read_bytes()
+            if there := [word for word in WORDS if word in data]:
+                found[str(path.relative_to(folder))] = there
+    return found
+
+
+@pytest.mark.parametrize("keys", ["readable", "salted"])
+def test_files_of_an_embedded_store(tmp_path: Path, keys: str) -> None:
+    store = tmp_path / "store"
+    with WebTable.create(store, keys=keys) as web:  # type: ignore[arg-type]
+        uncompressed(web)
+        fill(web)
+        for name in web.store.tables():
+            web.store.table(name).flush()
+    before = {word for words in words_in(store).values() for word in words}
+    assert before == set(WORDS)  # the search finds them while they are stored
+    with WebTable.open(store) as web:
+        web.remove("gone.example")
+        assert web.removals.purge().purged == 1
+        for name in web.store.tables():
+            web.store.table(name).flush()
+            web.store.table(name).compact(major=True)
+        shutil.copytree(store, tmp_path / "copy")  # as it is while the store is open
+    assert words_in(tmp_path / "copy") == {}
+    assert words_in(store) == {}
