@@ -59,7 +59,7 @@ def test_files_of_an_embedded_store(tmp_path: Path, keys: str) -> None:
         assert web.removals.purge().purged == 1
         for name in web.store.tables():
             web.store.table(name).flush()
-            web.store.table(name).compact(major=True)
+            web.store.admin.compact(name, major=True, wait=True)
         shutil.copytree(store, tmp_path / "copy")  # as it is while the store is open
     assert words_in(tmp_path / "copy") == {}
     assert words_in(store) == {}
