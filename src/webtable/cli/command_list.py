@@ -9,9 +9,9 @@ __all__ = ["COMMANDS"]
 _SECTIONS: dict[str, dict[str, tuple[str, str, str]]] = {
     "Pages": {
         "load": ("pages.load", "load", "Load crawls: WARC, ARC, WAT or JSON lines."),
-        "page": ("pages.pages", "page", "Show a page: now, at a date, its history, its body."),
+        "page": ("pages.page", "page", "Show a page: now, at a date, its history, its body."),
         "pages": ("pages.pages", "pages", "List the pages of a domain or a directory."),
-        "diff": ("pages.pages", "diff", "Show what changed between two versions of a page."),
+        "diff": ("pages.diff", "diff", "Show what changed between two versions of a page."),
         "report": ("pages.reports", "report", "List pages: errors, largest, modified …"),
         "changes": ("pages.changes", "changes", "List the pages that changed since a cursor."),
         "export": ("pages.export", "export", "Write pages to a file: WARC, JSON lines, CDXJ."),
@@ -53,7 +53,7 @@ _SECTIONS: dict[str, dict[str, tuple[str, str, str]]] = {
     },
     "Cluster": {
         "cluster": (
-            "cluster.servers",
+            "cluster.cluster",
             "cluster",
             "Show the master, dead servers, regions in transition, the balancer.",
         ),
@@ -64,7 +64,7 @@ _SECTIONS: dict[str, dict[str, tuple[str, str, str]]] = {
             "List regions with their servers, sizes and requests.",
         ),
         "region": ("cluster.regions", "region", "Move, split, merge, flush and compact regions."),
-        "balancer": ("cluster.servers", "balancer", "Switch the balancer of a cluster on or off."),
+        "balancer": ("cluster.balancer", "balancer", "Switch the balancer of a cluster on or off."),
         "snapshot": (
             "cluster.snapshots",
             "snapshot",
