@@ -11,8 +11,9 @@ from __future__ import annotations
 import contextlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from webtable import compiled
 from webtable.errors import (
     BatchError,
     CheckFailed,
@@ -26,7 +27,7 @@ from webtable.errors import (
 from webtable.index import write_protocol
 from webtable.index.cell_encoding import Removal, decode_pending
 from webtable.index.model import Change, Decide, RowState
-from webtable.index.plan import Moment, Plan, markers, put_plan
+from webtable.index.row_attempt import Moment, RowAttempt, markers
 from webtable.index.shared_value_marks import commit_marks, new_marks
 from webtable.index.table_and_indexes import IndexHome
 from webtable.index.unique_entries import Claims, Ledger
@@ -39,6 +40,11 @@ from webtable.store.mutation import (
     Write,
     check_durability,
 )
+
+if TYPE_CHECKING:
+    from webtable.index import entry_changes
+else:
+    entry_changes = compiled.load("webtable.index", "entry_changes")
 
 __all__ = ["Also", "Writer"]
 
@@ -152,29 +158,29 @@ class Writer:
         if self.before is not None:
             self.before(states)
         moment = Moment.by(self._home.clock)
-        plans: dict[int, Plan] = {}
+        attempts: dict[int, RowAttempt] = {}
         for position, state in zip(turn, states, strict=True):
             race = races.get(state.row)
             try:
                 change = _decided(items[position][1], state)
                 if change is not None:
                     begins = moment if race is None else moment.after(race.number)
-                    plans[position] = Plan(self._home, state, change, begins)
+                    attempts[position] = RowAttempt(self._home, state, change, begins)
             except _OF_ONE_ROW as error:
                 outcomes[position] = error
-        for position, reason in self._take_claims(plans).items():
+        for position, reason in self._take_claims(attempts).items():
             outcomes[position] = reason
-            del plans[position]
-        won = self.make(list(plans.values()))
+            del attempts[position]
+        won = self.make(list(attempts.values()))
         lost = []
-        for (position, plan), result in zip(plans.items(), won, strict=True):
+        for (position, attempt), result in zip(attempts.items(), won, strict=True):
             if isinstance(result, WebTableError):
                 outcomes[position] = result
             elif result:
-                outcomes[position] = plan.revision.number
+                outcomes[position] = attempt.revision.number
             else:
                 lost.append(position)
-                races.setdefault(plan.row, _Race()).add(plan)
+                races.setdefault(attempt.row, _Race()).add(attempt)
         return lost
 
     def _tidy_up(self, races: Races) -> None:
@@ -210,60 +216,65 @@ class Writer:
             return self._home.read_for(fixed)
         return self._home.read_states(list(rows))
 
-    def _take_claims(self, plans: dict[int, Plan]) -> dict[int, WebTableError]:
+    def _take_claims(self, attempts: dict[int, RowAttempt]) -> dict[int, WebTableError]:
         errors: dict[int, WebTableError] = {}
-        for position, plan in plans.items():
+        for position, attempt in attempts.items():
             try:
-                for index, entry in plan.claims:
-                    self.claims.take(index, entry, plan.row, plan.revision)
+                for index, entry in attempt.claims:
+                    self.claims.take(index, entry, attempt.row, attempt.revision)
             except (NotUnique, CheckFailed, RetryableError) as error:
                 errors[position] = error
         return errors
 
-    def make(self, plans: Sequence[Plan]) -> list[bool | WebTableError]:
+    def make(self, attempts: Sequence[RowAttempt]) -> list[bool | WebTableError]:
         """Makes the steps of attempts: entries, rows, removals. Returns which rows were changed."""
-        self.put_entries(plans)
-        self.put_marks(plans)
-        won = self.swap_rows(plans)
-        self.clean_up([plan for plan, result in zip(plans, won, strict=True) if result is True])
+        self.put_entries(attempts)
+        self.put_marks(attempts)
+        won = self.swap_rows(attempts)
+        self.clean_up(
+            [attempt for attempt, result in zip(attempts, won, strict=True) if result is True]
+        )
         return won
 
-    def put_entries(self, plans: Iterable[Plan]) -> None:
+    def put_entries(self, attempts: Iterable[RowAttempt]) -> None:
         """Puts the entries that are new, before any row that needs them."""
-        self._mutate(each for plan in plans for each in plan.put_entries)
+        self._mutate(each for attempt in attempts for each in attempt.put_entries)
 
-    def put_marks(self, plans: Sequence[Plan]) -> None:
+    def put_marks(self, attempts: Sequence[RowAttempt]) -> None:
         """Marks the groups that others are in too, once the entries are there to be seen."""
         if self._home.grouped:
-            self._mutate(new_marks(self._home, plans))
+            self._mutate(new_marks(self._home, attempts))
 
-    def swap_rows(self, plans: Sequence[Plan]) -> list[bool | WebTableError]:
+    def swap_rows(self, attempts: Sequence[RowAttempt]) -> list[bool | WebTableError]:
         """Changes the rows that still have the revision that was read."""
         won: list[bool | WebTableError] = []
         size = _CHUNK if self._home.workers > 1 else 1
-        for at in range(0, len(plans), size):
-            some = plans[at : at + size]
+        for at in range(0, len(attempts), size):
+            some = attempts[at : at + size]
             if self._may_write(some):
-                steps = [Conditional(plan.row, plan.check(), plan.mutations()) for plan in some]
+                steps = [
+                    Conditional(attempt.row, attempt.check(), attempt.mutations())
+                    for attempt in some
+                ]
                 made = self._home.table.check_and_mutate_many(steps, durability=self._durability)
                 won += [each if isinstance(each, WebTableError) else bool(each) for each in made]
             else:
                 won += [False] * len(some)
         return won
 
-    def _may_write(self, plans: Sequence[Plan]) -> bool:
+    def _may_write(self, attempts: Sequence[RowAttempt]) -> bool:
         # Rows whose responses are missing are written by calls of their own, after the one for all.
-        longer = write_protocol.CALL_LIMIT_MS if len(plans) > 1 else 0
+        longer = write_protocol.CALL_LIMIT_MS if len(attempts) > 1 else 0
         now = self._home.clock.elapsed_ms() + longer
-        return all(write_protocol.may_still_write(plan.chosen_ms, now) for plan in plans)
+        return all(write_protocol.may_still_write(attempt.chosen_ms, now) for attempt in attempts)
 
-    def clean_up(self, plans: Sequence[Plan]) -> None:
+    def clean_up(self, attempts: Sequence[RowAttempt]) -> None:
         """Removes the entries that rows had before, and notes that this is done."""
         jobs = []
-        for plan in plans:
-            if plan.gone:
-                old, new = plan.state.revision.number, plan.revision.number
-                jobs.append(_Job(plan.row, new, old, plan.gone))
+        for attempt in attempts:
+            if attempt.gone:
+                old, new = attempt.state.revision.number, attempt.revision.number
+                jobs.append(_Job(attempt.row, new, old, attempt.gone))
         # The rows are written; what cannot be removed now stays pending for the next writer.
         with contextlib.suppress(RetryableError, BatchError):
             self._remove(jobs)
@@ -340,14 +351,14 @@ class Writer:
     ) -> tuple[list[Outcome], list[tuple[str, Mutation]]]:
         """Returns the mutations of a write. The caller holds `commit_lock` until their commit."""
         home = self._home
-        if self.before is None and home.is_plain and put_plan.is_plain(items):
+        if self.before is None and home.is_plain and entry_changes.is_plain(items):
             stored = home.read_rows(items)  # type: ignore[arg-type] # they are changes
-            quick = put_plan.plan_puts(home, items, stored, home.clock.now_ms())
+            quick = entry_changes.plan_puts(home, items, stored, home.clock.now_ms())
             if quick is not None:
                 return quick
         outcomes: list[Outcome] = []
         writes: list[tuple[str, Mutation]] = []
-        plans: list[Plan] = []
+        attempts: list[RowAttempt] = []
         found = self._read(items)
         if self.before is not None:
             self.before(found)
@@ -364,33 +375,33 @@ class Writer:
                 if change is None:
                     outcomes.append(None)
                     continue
-                plan = Plan(home, state, change, moment)
+                attempt = RowAttempt(home, state, change, moment)
                 if ledger is not None:
-                    writes += ledger.claim(plan)
+                    writes += ledger.claim(attempt)
             except _OF_ONE_ROW as error:
                 outcomes.append(error)
                 continue
-            self._add(writes, plan)
-            plans.append(plan)
+            self._add(writes, attempt)
+            attempts.append(attempt)
             if looks_back:
-                states[row] = plan.after()
-            outcomes.append(plan.revision.number)
+                states[row] = attempt.after()
+            outcomes.append(attempt.revision.number)
         if home.grouped:
-            writes += commit_marks(home, plans)
-        if home.highest is not None and plans:
-            writes.append(home.highest.move(max(plan.revision.number for plan in plans)))
+            writes += commit_marks(home, attempts)
+        if home.highest is not None and attempts:
+            writes.append(home.highest.move(max(attempt.revision.number for attempt in attempts)))
         return outcomes, writes
 
-    def _add(self, writes: list[tuple[str, Mutation]], plan: Plan) -> None:
+    def _add(self, writes: list[tuple[str, Mutation]], attempt: RowAttempt) -> None:
         """Adds everything that one row's write consists of, but for claims."""
-        state, name = plan.state, self._home.name
-        writes += plan.put_entries
-        if plan.gone:
-            writes += markers(plan.gone, state.revision.number)
+        state, name = attempt.state, self._home.name
+        writes += attempt.put_entries
+        if attempt.gone:
+            writes += markers(attempt.gone, state.revision.number)
         if state.pending:  # from a copy of a store on a cluster
             old, gone = decode_pending(state.pending)
             writes += markers(gone, old)
-        for mutation in plan.mutations(keeps_pending=False):
+        for mutation in attempt.mutations(keeps_pending=False):
             writes.append((name, mutation))
 
 
@@ -417,12 +428,12 @@ class _Race:
         self.number = 0
         self.entries: set[Removal] = set()
 
-    def add(self, plan: Plan) -> None:
+    def add(self, attempt: RowAttempt) -> None:
         """Adds an attempt."""
-        self.number = max(self.number, plan.revision.number)
-        for table, put in plan.put_entries:
+        self.number = max(self.number, attempt.revision.number)
+        for table, put in attempt.put_entries:
             self.entries.update(Removal(table, put.row, column) for column in put.values)
-        for index, entry in plan.claims:
+        for index, entry in attempt.claims:
             self.entries.add(Removal(index.table, entry.key, index.column, is_claim=True))
 
 

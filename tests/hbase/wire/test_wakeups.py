@@ -30,7 +30,7 @@ from webtable.store.hbase.wire.auth import Identity
 from webtable.store.hbase.wire.calls import Call
 from webtable.store.hbase.wire.cell_blocks import encode_cells
 from webtable.store.hbase.wire.errors import CallTimedOut, ConnectionLost, RemoteError
-from webtable.store.hbase.wire.pipeline import Connection
+from webtable.store.hbase.wire.pipelined_connection import Connection
 from webtable.store.hbase.wire.requests_and_results import get_bytes
 from webtable.store.hbase.wire.wakeups import Right, Turns
 from webtable.store.model import Row

@@ -1,4 +1,4 @@
-# C types for pipeline.py, for the form of it that Cython compiles; see docs/develop/compiled.md.
+# C types for pipelined_connection.py, for the form of it that Cython compiles; see docs/develop/compiled.md.
 cimport cython
 from cpython.exc cimport PyErr_CheckSignals
 from webtable.store.hbase.wire._calls cimport Call as _Call

@@ -1,13 +1,13 @@
 """The hottest code of indexed writes: which entries come and go, and rows that are put whole.
 
 `moved_entries` is the rule of which entries a write puts and removes; every way of writing calls
-it: `plan_puts` here, `Plan` and `PartialRowWriter`. `plan_puts` plans what `Plan` does for any
-write, for the most frequent one: values are put, nothing is deleted, no index is unique, and the
-rows that were read have nothing pending. tests/index/test_put_plan.py compares the two over random
-input.
+it: `plan_puts` here, `RowAttempt` and `PartialRowWriter`. `plan_puts` does what `RowAttempt` does
+for any write, for the most frequent one: values are put, nothing is deleted, no index is unique,
+and the rows that were read have nothing pending. tests/index/test_entry_changes.py compares the two
+over random input.
 
-Cython compiles this file, with the C types in `_put_plan.pxd`; import it from `plan`. Both forms do
-the same.
+Cython compiles this file, with the C types in `_entry_changes.pxd`; `compiled.load` imports it.
+Both forms do the same.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def is_plain(items: Sequence[tuple[bytes, object]]) -> bool:
 def plan_puts(
     home: Any, items: Sequence[tuple[bytes, Any]], found: Sequence[Row | None], now_ms: int
 ) -> tuple[list[Any], list[tuple[str, Mutation]]] | None:
-    """Returns the new revisions of rows and the mutations; None: `Plan` must do it.
+    """Returns the new revisions of rows and the mutations; None: `RowAttempt` must do it.
 
     Args:
         home: the table, an `IndexHome` whose indexes are ready, and neither unique nor grouped.
@@ -144,7 +144,7 @@ def _move(
     for key, cover in moved[0]:
         writes.append((table, _put(key, {index.column + cover: row}, numbers[1])))
     for key, cover in moved[1]:
-        # At the revision that the row had before, see `plan.markers`.
+        # At the revision that the row had before, see `row_attempt.markers`.
         delete = _new_delete(Delete)
         delete.row, delete.timestamp = key, numbers[0]
         marker = (_DELETE_COLUMN, index.column + cover, numbers[0])

@@ -14,11 +14,11 @@ from webtable.index.write_protocol import Clock
 from webtable.store.mutation import Check, Delete, Mutation, Put
 
 if TYPE_CHECKING:
-    from webtable.index import put_plan
+    from webtable.index import entry_changes
 else:
-    put_plan = compiled.load("webtable.index", "put_plan")
+    entry_changes = compiled.load("webtable.index", "entry_changes")
 
-__all__ = ["Moment", "Plan", "markers", "put_plan"]
+__all__ = ["Moment", "RowAttempt", "markers"]
 
 
 class Moment(NamedTuple):
@@ -37,7 +37,7 @@ class Moment(NamedTuple):
         return self._replace(now_ms=max(self.now_ms, number + 1))
 
 
-class Plan:
+class RowAttempt:
     """What one attempt does. Made from a row as it was read; good for that revision only."""
 
     __slots__ = (
@@ -76,11 +76,11 @@ class Plan:
             self._compare(index)
 
     def _compare(self, index: Index) -> None:
-        """Notes which entries of an index come and go; `put_plan.moved_entries` decides it."""
+        """Notes which entries of an index come and go; `entry_changes.moved_entries` decides it."""
         home, row, number = self._home, self.row, self.revision.number
         # An index that is being built, or whose entries expire, may lack entries of the row.
         puts_all = self._change.renew or home.renews or index.name not in home.ready
-        moved = put_plan.moved_entries(index, row, self.state.facts, self.facts, puts_all)
+        moved = entry_changes.moved_entries(index, row, self.state.facts, self.facts, puts_all)
         if moved is None:
             return
         put_entries, removed = moved

@@ -13,18 +13,18 @@ from hypothesis import strategies as st
 
 from webtable import Store, compiled
 from webtable.errors import CorruptData, InvalidRequest
-from webtable.index import put_plan as plain
+from webtable.index import entry_changes as plain
 from webtable.index.cell_encoding import Revision, encode_revision
-from webtable.index.plan import Moment, Plan
+from webtable.index.row_attempt import Moment, RowAttempt
 from webtable.index.table import Change, Entry, Facts, Index, IndexedTable
 from webtable.index.writer import Writer
 from webtable.store.mutation import Mutation
 
 
 def forms() -> list[ModuleType]:
-    if compiled.load("webtable.index", "put_plan") is plain:
+    if compiled.load("webtable.index", "entry_changes") is plain:
         return [plain]
-    return [plain, importlib.import_module("webtable.index._put_plan")]
+    return [plain, importlib.import_module("webtable.index._entry_changes")]
 
 
 @pytest.fixture(params=forms(), ids=lambda form: "compiled" if form.COMPILED else "plain")
@@ -63,9 +63,9 @@ def _generally(people: IndexedTable, items: list[tuple[bytes, Change]], now_ms: 
     writer, revisions = Writer(people), []
     writes: list[tuple[str, Mutation]] = []
     for state, (_, change) in zip(people.read_for(items), items, strict=True):
-        plan = Plan(people, state, change, Moment(now_ms, 0))
-        writer._add(writes, plan)
-        revisions.append(plan.revision.number)
+        attempt = RowAttempt(people, state, change, Moment(now_ms, 0))
+        writer._add(writes, attempt)
+        revisions.append(attempt.revision.number)
     return revisions, writes
 
 

@@ -1,4 +1,4 @@
-# C types for put_plan.py, for the form of it that Cython compiles; see docs/develop/compiled.md.
+# C types for entry_changes.py, for the form of it that Cython compiles; see docs/develop/compiled.md.
 cimport cython
 
 cpdef bint is_plain(object items)

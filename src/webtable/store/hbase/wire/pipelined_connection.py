@@ -8,7 +8,7 @@ that thread sends it too. So no thread waits for the right to send, and many req
 packet. When the connection breaks, every call under way fails with `ConnectionLost`.
 
 The module to import is `compiled_connection`: this one may be running compiled, by Cython from this
-very file and the C types in `_pipeline.pxd`.
+very file and the C types in `_pipelined_connection.pxd`.
 """
 
 from __future__ import annotations
