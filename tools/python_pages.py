@@ -8,7 +8,7 @@ import webtable
 from tools.docstrings import alias, members, sections, signature, value
 from webtable import links, pages
 from webtable import webtable as front_door
-from webtable.links.asking import redirects, wide_row_reader
+from webtable.links.asking import link_reader, redirects
 from webtable.pages import facts, page, times
 from webtable.pages.asking import export
 from webtable.pages.formats import program_captures
@@ -83,7 +83,7 @@ def values_page(made: str) -> str:
                 alias(export, "Form"),
                 alias(page, "Outcome"),
                 alias(facts, "Facts"),
-                alias(wide_row_reader, "Kind"),
+                alias(link_reader, "Kind"),
                 alias(redirects, "Outcome").replace("`Outcome`", "`Redirect.outcome`"),
             )
         ),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, BinaryIO, Literal, Self
 from webtable.errors import AlreadyExists
 from webtable.links.asking.links_api import Links
 from webtable.links.index import LinkIndex
-from webtable.links.store_creation import create_tables, link_hook, opened_links
+from webtable.links.whole_store_creation import create_tables, link_hook, opened_links
 from webtable.pages.asking.page_at_time import captures_of, indexability_of, page_at
 from webtable.pages.asking.queries import PageQueries
 from webtable.pages.asking.reports import Reports, list_of
@@ -28,8 +28,8 @@ from webtable.temporary_folders import remove_all_dead
 
 if TYPE_CHECKING:
     from webtable.links.checking.rebuild import RebuildReport
-    from webtable.links.store_verification import StoreReport
     from webtable.links.updating.cluster_counts import Drained
+    from webtable.links.whole_store_verification import StoreReport
     from webtable.pages.asking.change_feed import ChangeFeed
     from webtable.pages.asking.diff import PageDiff
     from webtable.pages.asking.export import ExportReport, Form
@@ -421,7 +421,7 @@ class WebTable:
         Raises:
             CorruptData: a file of the store is damaged.
         """
-        from webtable.links.store_verification import verify_store
+        from webtable.links.whole_store_verification import verify_store
 
         with self._write_lock if repair else contextlib.nullcontext():
             return verify_store(self._table, repair=repair, quick=quick, sample=sample)

@@ -12,8 +12,8 @@ from tests.links.asking.test_link_queries import ABOUT, KINDS, everything, is_ki
 from tests.links.web import DAYS, EXAMPLE, Seen, inlinks_at, links_at, seen_at, status_at
 from webtable.errors import InvalidRequest, NotFound
 from webtable.links.asking.link_history import Change, LinkHistory
+from webtable.links.asking.link_reader import Kind, LinkPick
 from webtable.links.asking.page_history import links_to
-from webtable.links.asking.wide_row_reader import Kind, LinkPick
 from webtable.links.index import LinkIndex
 from webtable.links.updating.hook import LinkHook
 from webtable.pages.page import NewCapture

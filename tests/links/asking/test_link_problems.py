@@ -11,6 +11,7 @@ from tests.links.asking.test_link_queries import ABOUT, KINDS, NOW, everything, 
 from tests.links.web import DAYS, EXAMPLE, Seen, captures, inlinks_at, links_at, status_at
 from webtable.errors import NotFound
 from webtable.links.asking.link_problems import BrokenLink, LinkReports
+from webtable.links.asking.link_reader import Kind, LinkPick
 from webtable.links.asking.redirects import (
     MAX_HOPS,
     Redirect,
@@ -19,7 +20,6 @@ from webtable.links.asking.redirects import (
     redirects,
     resolved,
 )
-from webtable.links.asking.wide_row_reader import Kind, LinkPick
 from webtable.links.index import LinkIndex
 from webtable.links.updating.hook import LinkHook
 from webtable.pages.page import NewCapture, PageInfo

@@ -22,7 +22,7 @@ from tests.pages.loading.commands import KILLED, KilledCommands
 from webtable.cli.main import cli
 from webtable.errors import AlreadyExists, InvalidRequest, SchemaMismatch
 from webtable.links.index import LinkIndex
-from webtable.links.store_creation import create_tables
+from webtable.links.whole_store_creation import create_tables
 from webtable.pages.storing.capture_parser import parse_stored
 from webtable.pages.table import PageTable
 

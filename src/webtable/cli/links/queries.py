@@ -31,7 +31,7 @@ from webtable.cli.shared_options import (
     store_option,
 )
 from webtable.links.asking.link_queries import ANCHOR_SOURCES
-from webtable.links.asking.wide_row_reader import Kind
+from webtable.links.asking.link_reader import Kind
 from webtable.pages.asking.results import Results
 
 if TYPE_CHECKING:

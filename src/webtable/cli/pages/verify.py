@@ -13,7 +13,7 @@ from webtable.cli.shared_options import (
     store_option,
 )
 from webtable.links.checking.verify import LinkReport
-from webtable.links.store_verification import StoreReport
+from webtable.links.whole_store_verification import StoreReport
 from webtable.pages.checking.verify import Difference, PageReport
 from webtable.webtable import WebTable
 

@@ -25,7 +25,7 @@ import msgspec
 from webtable.index.table import Hit
 from webtable.links import schema
 from webtable.links.asking.cursors import cursor_of, parts_of
-from webtable.links.asking.wide_row_reader import LinkReader
+from webtable.links.asking.link_reader import LinkReader
 from webtable.links.cell_encoding import decode_cur
 from webtable.links.index import LinkIndex
 from webtable.pages.asking.results import QueryCost

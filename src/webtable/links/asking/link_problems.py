@@ -14,16 +14,10 @@ import msgspec
 from webtable.links import schema
 from webtable.links.asking.cursors import cursor_of, number_of, parts_of
 from webtable.links.asking.find_or_suggest import parse_domain
+from webtable.links.asking.link_reader import ALL_LINKS, Kind, LinkPick, LinkReader, host_ranges
 from webtable.links.asking.page_history import Past
-from webtable.links.asking.wide_row_reader import (
-    ALL_LINKS,
-    Kind,
-    LinkPick,
-    LinkReader,
-    batches,
-    host_ranges,
-    unpacked_links,
-)
+from webtable.links.batching import batches
+from webtable.links.cell_encoding import unpacked_links
 from webtable.links.index import LinkIndex
 from webtable.links.schema import page_row, uri_of, url_of
 from webtable.pages.asking.queries import PageQueries

@@ -21,7 +21,7 @@ from webtable.links.asking.link_queries import (
     LinkTo,
     Ranked,
 )
-from webtable.links.asking.wide_row_reader import Kind, LinkPick, check_kind
+from webtable.links.asking.link_reader import Kind, LinkPick, check_kind
 from webtable.links.index import LinkIndex
 from webtable.links.schema import INCOUNT, page_row, uri_of
 from webtable.pages.asking.reports import list_of

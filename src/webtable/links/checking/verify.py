@@ -14,7 +14,7 @@ import msgspec
 from webtable.errors import CorruptData, InvalidUrl, WebTableError
 from webtable.index.maintenance import Missing, Report, verify
 from webtable.links import schema
-from webtable.links.asking.wide_row_reader import batches
+from webtable.links.batching import batches
 from webtable.links.cell_encoding import decode_uris
 from webtable.links.checking.compare_with_expected import Finding, compare_domains, compare_links
 from webtable.links.checking.confirm_differences import confirmed

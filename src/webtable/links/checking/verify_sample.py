@@ -13,7 +13,7 @@ from webtable.errors import CorruptData
 from webtable.index.maintenance import explain_row
 from webtable.index.write_protocol import SKEW_MS
 from webtable.links import schema
-from webtable.links.asking.wide_row_reader import batches
+from webtable.links.batching import batches
 from webtable.links.cell_encoding import GONE, decode_cur
 from webtable.links.checking.compare_with_expected import Finding, OnFinding
 from webtable.links.checking.expected_index import SOURCE_COLUMNS, Source, source_of, source_states

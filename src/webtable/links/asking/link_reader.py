@@ -8,11 +8,10 @@ side by side, so that internal and external links are ranges of columns.
 from __future__ import annotations
 
 import itertools
-import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Literal, NamedTuple, TypeAlias, TypeVar, get_args
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
-from webtable.errors import CorruptData, InvalidRequest
+from webtable.errors import InvalidRequest
 from webtable.links import schema
 from webtable.links.cell_encoding import GONE, LinkText, decode_inlink
 from webtable.links.index import LinkIndex
@@ -35,17 +34,12 @@ __all__ = [
     "LinkPick",
     "LinkReader",
     "Source",
-    "batches",
     "check_kind",
-    "growing_batches",
     "host_ranges",
-    "unpacked_links",
 ]
 
 Kind: TypeAlias = Literal["all", "internal", "external"]
 """Which links: all, those from pages of the same domain, or those from others."""
-
-T = TypeVar("T")
 
 
 class LinkPick(NamedTuple):
@@ -72,8 +66,6 @@ def check_kind(kind: Kind) -> None:
 
 
 _LEAST, _FIRST, _MOST = 8, 32, 1_024
-_PIECE_BYTES = 65_536
-_MOST_AT_ONCE = 128
 _INLINKS = (schema.INLINK[:-1],)
 
 
@@ -288,42 +280,3 @@ def _piece(size: int, low: bytes, high: bytes) -> Filter:
         return ColumnPaginationFilter(size, low or 0)
     bounds = ColumnRangeFilter(low or None, True, high, False)
     return FilterList((bounds, ColumnPaginationFilter(size, 0)))
-
-
-def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
-    """Yields items in lists of a size, up to a limit; the last list may be shorter."""
-    rest = iter(items)
-    while batch := list(itertools.islice(rest, min(size, _MOST_AT_ONCE))):
-        yield batch
-
-
-def growing_batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
-    """Yields items in lists that grow from a size, for a caller that may need all of them."""
-    rest = iter(items)
-    while batch := list(itertools.islice(rest, size)):
-        yield batch
-        size = max(size, min(2 * size, _MOST_AT_ONCE))
-
-
-def unpacked_links(stored: bytes) -> Iterator[str]:
-    """Yields the links of a `page:cur`, a line for each link; decompresses only what is read.
-
-    Raises:
-        CorruptData: the links do not decode.
-    """
-    if not stored:
-        return
-    unpack, left = zlib.decompressobj(), b""
-    try:
-        while stored:
-            *whole, left = (left + unpack.decompress(stored, _PIECE_BYTES)).split(b"\n")
-            stored = unpack.unconsumed_tail
-            for line in whole:
-                yield line.decode()
-        left += unpack.flush()
-    except zlib.error as exc:
-        raise CorruptData(
-            f"the links of a page do not decode: {exc}", hint="rebuild the link index"
-        ) from exc
-    for line in left.split(b"\n"):
-        yield line.decode()

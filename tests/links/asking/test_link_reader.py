@@ -11,7 +11,7 @@ import pytest
 import webtable
 from webtable import Table
 from webtable.links import schema
-from webtable.links.asking.wide_row_reader import LinkReader, growing_batches
+from webtable.links.asking.link_reader import LinkReader
 from webtable.links.index import LinkIndex
 from webtable.pages.asking.results import QueryCost
 from webtable.pages.storing.capture_parser import parse_stored
@@ -53,9 +53,3 @@ def test_first_sources_are_those_of_a_whole_read(
         found = reader.first_sources(URIS, 10)
         assert len(calls) < 8  # one for all pages at a time
         assert found == [list(reader.sources(uri))[:10] for uri in URIS]
-
-
-def test_batches_grow_up_to_a_bound() -> None:
-    sizes = [len(batch) for batch in growing_batches(range(600), 21)]
-    assert sizes == [21, 42, 84, 128, 128, 128, 69]
-    assert [len(batch) for batch in growing_batches(range(600), 500)] == [500, 100]
