@@ -9,7 +9,7 @@ from tools.docstrings import alias, members, sections, signature, value
 from webtable import links, pages
 from webtable import webtable as front_door
 from webtable.links.asking import link_reader, redirects
-from webtable.pages import facts, page, times
+from webtable.pages import facts, page, time_arguments
 from webtable.pages.asking import export
 from webtable.pages.formats import program_captures
 from webtable.result_base import Value
@@ -76,7 +76,7 @@ def values_page(made: str) -> str:
         "## Names of types",
         "\n".join(
             (
-                alias(times, "When"),
+                alias(time_arguments, "When"),
                 alias(program_captures, "Headers"),
                 alias(front_door, "KeyName"),
                 alias(front_door, "ProfileName"),

@@ -27,8 +27,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from webtable import errors, filters
     from webtable.errors import WebTableError
-    from webtable.pages.asking.diff import PageDiff
     from webtable.pages.asking.duplicates import Duplicates
+    from webtable.pages.asking.page_diff import PageDiff
     from webtable.pages.asking.results import ResultPage, Results
     from webtable.pages.loading.loader import LoadReport
     from webtable.pages.page import Page, PageCapture
@@ -181,7 +181,7 @@ _MODULES = {
     "Namespace": "webtable.store.cluster_values",
     "Page": "webtable.pages.page",
     "PageCapture": "webtable.pages.page",
-    "PageDiff": "webtable.pages.asking.diff",
+    "PageDiff": "webtable.pages.asking.page_diff",
     "Put": "webtable.store.mutation",
     "Region": "webtable.store.cluster_values",
     "RegionInTransition": "webtable.store.cluster_values",

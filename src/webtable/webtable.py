@@ -21,7 +21,7 @@ from webtable.pages.facts import Facts, Indexability
 from webtable.pages.page import Outcome, Page, PageCapture
 from webtable.pages.storing.capture_parser import parse_stored, ready
 from webtable.pages.table import PageTable
-from webtable.pages.times import When, optional_second, second_of
+from webtable.pages.time_arguments import When, optional_second, second_of
 from webtable.pages.urls import typed_url
 from webtable.store.store import Store, open_store
 from webtable.temporary_folders import remove_all_dead
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from webtable.links.updating.cluster_counts import Drained
     from webtable.links.whole_store_verification import StoreReport
     from webtable.pages.asking.change_feed import ChangeFeed
-    from webtable.pages.asking.diff import PageDiff
     from webtable.pages.asking.export import ExportReport, Form
+    from webtable.pages.asking.page_diff import PageDiff
     from webtable.pages.asking.response_headers import ResponseHeaders
     from webtable.pages.captures import Position, Skipped
     from webtable.pages.checking.doctor import Finding
@@ -320,7 +320,7 @@ class WebTable:
         Raises:
             NotFound: the page was not captured by then, or its body is not stored.
         """
-        from webtable.pages.asking.diff import compare
+        from webtable.pages.asking.page_diff import compare
 
         url = self._table.find_url(url)
         return compare(self._table, url, optional_second(old), optional_second(new))

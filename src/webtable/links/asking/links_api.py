@@ -29,7 +29,7 @@ from webtable.pages.asking.results import Fetch, QueryCost, ResultPage, Results,
 from webtable.pages.page import Page
 from webtable.pages.storing.cell_encoding import encode_time
 from webtable.pages.table import PageTable
-from webtable.pages.times import When, second_of
+from webtable.pages.time_arguments import When, second_of
 from webtable.pages.urls import typed_urls
 
 if TYPE_CHECKING:

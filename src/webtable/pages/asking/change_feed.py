@@ -25,7 +25,7 @@ import msgspec
 from webtable.errors import ConflictError, InvalidRequest
 from webtable.index.table import Hit
 from webtable.index.write_protocol import WRITE_LIMIT_MS
-from webtable.pages.asking.page_index import IndexQuery, PageIndexReader
+from webtable.pages.asking.pages_by_index import IndexQuery, PageIndexReader
 from webtable.pages.columns import CHANGED, DIGEST, FETCHED, REMOVED, STATUS, URL
 from webtable.pages.indexes import CHANGES
 from webtable.pages.keys import KeyRange

@@ -9,7 +9,7 @@ import msgspec
 
 from webtable.errors import InvalidRequest
 from webtable.index.table import Found, Hit
-from webtable.pages.asking.page_index import FEW, SiteRows
+from webtable.pages.asking.pages_by_index import FEW, SiteRows
 from webtable.pages.asking.results import QueryCost, ResultPage, after_key, bounded
 from webtable.pages.captures import payload_digest
 from webtable.pages.indexes import DIGESTS

@@ -14,7 +14,7 @@ import msgspec
 from webtable.errors import InvalidRequest
 from webtable.pages.asking.export_heads import adjusted_head
 from webtable.pages.columns import URL
-from webtable.pages.formats.http import parse_head
+from webtable.pages.formats.http_responses import parse_head
 from webtable.pages.formats.payload_digests import checked
 from webtable.pages.formats.warc_writer import CrawlWriter, Response
 from webtable.pages.html.charset import decode_page

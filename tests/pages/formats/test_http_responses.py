@@ -12,7 +12,7 @@ from backports import zstd
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webtable.pages.formats.http import decode_body, http_time, media_type, parse_head
+from webtable.pages.formats.http_responses import decode_body, http_time, media_type, parse_head
 
 BODY = b"<p>some words, " * 1_000
 LIMIT = 100_000

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from webtable.pages.captures import MAX_LINK_BYTES, Capture, Parsed, kept_links
-from webtable.pages.formats.http import MAX_HEAD_BYTES
+from webtable.pages.formats.http_responses import MAX_HEAD_BYTES
 from webtable.pages.formats.response_captures import Recorded, Rejected, response_capture
 from webtable.pages.html.link_resolver import Resolver
 from webtable.pages.html.parser import MAX_ANCHOR, MAX_LINKS, MAX_ROBOTS, MAX_TITLE

@@ -18,7 +18,7 @@ from typing import BinaryIO, NamedTuple
 from webtable.errors import InvalidRequest
 from webtable.pages.captures import payload_digest
 from webtable.pages.formats.warc_writer import CrawlWriter, Response
-from webtable.pages.sample.html import LANGUAGES, Language, PageLink, PagePlan, render, words
+from webtable.pages.sample.render_html import LANGUAGES, Language, PageLink, PagePlan, render, words
 
 __all__ = ["generate", "write_sample"]
 
