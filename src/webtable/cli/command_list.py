@@ -19,7 +19,7 @@ _SECTIONS: dict[str, dict[str, tuple[str, str, str]]] = {
         "doctor": ("pages.doctor", "doctor", "Measure a store of pages and give advice."),
     },
     "Links": {
-        "links": ("links.group", "links", "Show links: top, in, out, changes, broken …"),
+        "links": ("links.command_group", "links", "Show links: top, in, out, changes, broken …"),
     },
     "Store": {
         "init": ("pages.init", "init", "Create a store for pages."),
@@ -38,14 +38,14 @@ _SECTIONS: dict[str, dict[str, tuple[str, str, str]]] = {
             "Maintain tables of records: fields, indexes.",
         ),
         "stats": ("store.stats", "stats", "Show sizes and counts: by family, part or domain."),
-        "flush": ("store.maintenance", "flush", "Write what is in memory to files."),
+        "flush": ("store.flush_compact_checkpoint", "flush", "Write what is in memory to files."),
         "compact": (
-            "store.maintenance",
+            "store.flush_compact_checkpoint",
             "compact",
             "Rewrite tables without deleted, expired and surplus cells.",
         ),
         "checkpoint": (
-            "store.maintenance",
+            "store.flush_compact_checkpoint",
             "checkpoint",
             "Write a consistent copy of the store.",
         ),

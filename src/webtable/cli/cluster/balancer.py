@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from webtable.cli.open_store import open_for_writing
-from webtable.cli.output import Column, print_items, talk
+from webtable.cli.output_formats import Column, print_items, talk
 from webtable.cli.shared_options import Format, format_option, group_store_option, store_option
 
 __all__ = ["balancer"]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from webtable.cli.output import talk
+from webtable.cli.output_formats import talk
 from webtable.cli.shared_options import count_option, idle_store_option
 from webtable.errors import InvalidRequest
 from webtable.output_file import new_file

@@ -22,7 +22,7 @@ from webtable.cli.list_options import (
     options_of,
 )
 from webtable.cli.list_printing import print_results
-from webtable.cli.output import Column, more_follows, talk
+from webtable.cli.output_formats import Column, more_follows, talk
 from webtable.cli.safe_text import show_text
 from webtable.cli.shared_options import (
     Format,

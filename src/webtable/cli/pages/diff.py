@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from webtable.cli.list_options import Moment
-from webtable.cli.output import print_item, talk
+from webtable.cli.output_formats import print_item, talk
 from webtable.cli.safe_text import show_text
 from webtable.cli.shared_options import Format, format_option, store_option
 from webtable.webtable import WebTable

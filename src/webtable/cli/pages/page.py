@@ -7,7 +7,7 @@ import sys
 import click
 
 from webtable.cli.list_options import Moment
-from webtable.cli.output import Column, print_item, print_items, talk
+from webtable.cli.output_formats import Column, print_item, print_items, talk
 from webtable.cli.safe_text import show_text
 from webtable.cli.shared_options import (
     Format,

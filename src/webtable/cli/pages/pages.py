@@ -8,7 +8,7 @@ import click
 
 from webtable.cli.list_options import Listing, list_options, options_of
 from webtable.cli.list_printing import print_pages, suggest_domain
-from webtable.cli.output import talk
+from webtable.cli.output_formats import talk
 from webtable.cli.shared_options import Format, format_option, store_option
 from webtable.webtable import WebTable
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 import msgspec
 
-from webtable.cli.output import print_item, show_bytes, talk
+from webtable.cli.output_formats import print_item, show_bytes, talk
 from webtable.cli.shared_options import (
     Format,
     count_option,

@@ -6,7 +6,7 @@ import click
 
 from webtable import Store, Table
 from webtable.cli.open_store import open_for_reading, open_for_writing
-from webtable.cli.output import show_size, talk
+from webtable.cli.output_formats import show_size, talk
 from webtable.cli.shared_options import store_option, wait_option
 from webtable.errors import InvalidRequest, NotFound
 

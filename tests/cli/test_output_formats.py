@@ -5,7 +5,7 @@ import shlex
 
 import pytest
 
-from webtable.cli.output import Column, print_items, show_bytes, show_size
+from webtable.cli.output_formats import Column, print_items, show_bytes, show_size
 from webtable.cli.shared_options import Format
 
 COLUMNS = (

@@ -27,19 +27,24 @@ ENTRIES = {
         "links.queries", "domains", "List the domains and their numbers of pages.", _REPORTS
     ),
     "broken": Entry(
-        "links.reports", "broken", "List the links to pages with an error status.", _REPORTS
+        "links.link_problems", "broken", "List the links to pages with an error status.", _REPORTS
     ),
-    "orphans": Entry("links.reports", "orphans", "List the pages without inlinks.", _REPORTS),
-    "dead-ends": Entry("links.reports", "dead_ends", "List the pages without links.", _REPORTS),
+    "orphans": Entry("links.link_problems", "orphans", "List the pages without inlinks.", _REPORTS),
+    "dead-ends": Entry(
+        "links.link_problems", "dead_ends", "List the pages without links.", _REPORTS
+    ),
     "redirects": Entry(
-        "links.reports", "redirects", "List redirects, and the links to them.", _REPORTS
+        "links.link_problems", "redirects", "List redirects, and the links to them.", _REPORTS
     ),
     "dump": Entry("links.queries", "dump_", "Print the whole link index as one table.", _REPORTS),
     "rebuild": Entry(
-        "links.maintenance", "rebuild", "Rebuild the link index from the pages.", _MAINTENANCE
+        "links.rebuild_and_drain", "rebuild", "Rebuild the link index from the pages.", _MAINTENANCE
     ),
     "drain": Entry(
-        "links.maintenance", "drain", "Finish the link updates of stopped loads.", _MAINTENANCE
+        "links.rebuild_and_drain",
+        "drain",
+        "Finish the link updates of stopped loads.",
+        _MAINTENANCE,
     ),
 }
 

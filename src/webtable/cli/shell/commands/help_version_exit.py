@@ -10,7 +10,7 @@ import webtable
 from webtable.cli.shell.command_catalog import GROUPS
 from webtable.cli.shell.commands.describe_text import java_order
 from webtable.cli.shell.help import about_all, about_command, about_group
-from webtable.cli.shell.language.values import Value, inspect_value, to_int, to_text
+from webtable.cli.shell.language.ruby_values import Value, inspect_value, to_int, to_text
 from webtable.cli.shell.session import ExitShell, Session
 from webtable.errors import InvalidRequest
 from webtable.store.filtering.filter_arguments import FORMS

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import click
 
-from webtable.cli.output import print_item
+from webtable.cli.output_formats import print_item
 from webtable.cli.shared_options import Format, format_option, store_option
 from webtable.webtable import WebTable
 

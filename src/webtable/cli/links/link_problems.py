@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 import click
 
 from webtable.cli.links.link_options import LinkQuery, link_list
-from webtable.cli.output import Column, talk
+from webtable.cli.output_formats import Column, talk
 
 if TYPE_CHECKING:
     from webtable.links.asking.link_problems import BrokenLink

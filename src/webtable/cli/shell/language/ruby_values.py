@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeAlias
 
-from webtable.cli.output import show_bytes
-from webtable.cli.shell.language.constants import suggestion
+from webtable.cli.output_formats import show_bytes
+from webtable.cli.shell.language.ruby_constants import suggestion
 from webtable.errors import InvalidRequest
 
 __all__ = [
