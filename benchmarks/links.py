@@ -28,9 +28,9 @@ from webtable.links.asking.link_problems import LinkReports
 from webtable.links.asking.link_queries import LinkQueries
 from webtable.links.asking.link_reader import LinkPick
 from webtable.links.asking.redirects import redirects
-from webtable.links.index import LinkIndex
+from webtable.links.link_index import LinkIndex
+from webtable.pages.page_table import PageTable
 from webtable.pages.storing.capture_parser import parse_stored
-from webtable.pages.table import PageTable
 
 __all__ = ["run"]
 

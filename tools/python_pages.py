@@ -13,7 +13,7 @@ from webtable.pages import facts, page, time_arguments
 from webtable.pages.asking import export
 from webtable.pages.formats import program_captures
 from webtable.result_base import Value
-from webtable.store import model, mutation
+from webtable.store import cells_and_rows, mutation
 
 __all__ = ["store_page", "values_page", "webtable_page"]
 
@@ -122,7 +122,7 @@ def store_page(made: str) -> str:
     parts += map(value, (webtable.Conditional, webtable.CheckResult))
     parts += ["## Schemas", *map(value, (webtable.Family, webtable.TableSchema))]
     parts += ["## Others", *map(value, (webtable.Capabilities, webtable.Loss))]
-    parts.append("\n".join((alias(mutation, "Durability"), alias(model, "Nested"))))
+    parts.append("\n".join((alias(mutation, "Durability"), alias(cells_and_rows, "Nested"))))
     return _joined(parts)
 
 

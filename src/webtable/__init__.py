@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from webtable.pages.loading.loader import LoadReport
     from webtable.pages.page import Page, PageCapture
     from webtable.store.admin import Admin
+    from webtable.store.cells_and_rows import Cell, CellType, Row
     from webtable.store.cluster_activity import (
         BalancerDecision,
         BalancerRejection,
@@ -61,7 +62,6 @@ if TYPE_CHECKING:
         TableStats,
     )
     from webtable.store.engine import Capabilities, Engine, Loss
-    from webtable.store.model import Cell, CellType, Row
     from webtable.store.mutation import (
         Append,
         Check,
@@ -157,8 +157,8 @@ _MODULES = {
     "Batch": "webtable.store.table",
     "CacheCleared": "webtable.store.cluster_activity",
     "Capabilities": "webtable.store.engine",
-    "Cell": "webtable.store.model",
-    "CellType": "webtable.store.model",
+    "Cell": "webtable.store.cells_and_rows",
+    "CellType": "webtable.store.cells_and_rows",
     "Check": "webtable.store.mutation",
     "CheckResult": "webtable.store.mutation",
     "ClusterLoad": "webtable.store.cluster_activity",
@@ -191,7 +191,7 @@ _MODULES = {
     "ReplicationSource": "webtable.store.cluster_activity",
     "ResultPage": "webtable.pages.asking.results",
     "Results": "webtable.pages.asking.results",
-    "Row": "webtable.store.model",
+    "Row": "webtable.store.cells_and_rows",
     "Scan": "webtable.store.scan",
     "ServerLoad": "webtable.store.cluster_activity",
     "ServerTask": "webtable.store.cluster_activity",

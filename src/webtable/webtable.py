@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, BinaryIO, Literal, Self
 
 from webtable.errors import AlreadyExists
 from webtable.links.asking.links_api import Links
-from webtable.links.index import LinkIndex
+from webtable.links.link_index import LinkIndex
 from webtable.links.whole_store_creation import create_tables, link_hook, opened_links
 from webtable.pages.asking.page_at_time import captures_of, indexability_of, page_at
 from webtable.pages.asking.queries import PageQueries
@@ -19,8 +19,8 @@ from webtable.pages.asking.reports import Reports, list_of
 from webtable.pages.asking.results import Results
 from webtable.pages.facts import Facts, Indexability
 from webtable.pages.page import Outcome, Page, PageCapture
+from webtable.pages.page_table import PageTable
 from webtable.pages.storing.capture_parser import parse_stored, ready
-from webtable.pages.table import PageTable
 from webtable.pages.time_arguments import When, optional_second, second_of
 from webtable.pages.urls import typed_url
 from webtable.store.store import Store, open_store

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from webtable import Store
+from webtable.index.indexed_table import Change, Entry, Facts, Index, IndexedTable
 from webtable.index.row_attempt import RowAttempt
-from webtable.index.table import Change, Entry, Facts, Index, IndexedTable
+from webtable.index.row_writer import Writer
 from webtable.index.write_protocol import SystemClock
-from webtable.index.writer import Writer
 from webtable.store.scan import Scan
 
 __all__ = ["AGE", "CITY", "MAIL", "AheadClock", "Mortal", "People", "Stopped", "make_people"]

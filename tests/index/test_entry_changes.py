@@ -15,9 +15,9 @@ from webtable import Store, compiled
 from webtable.errors import CorruptData, InvalidRequest
 from webtable.index import entry_changes as plain
 from webtable.index.cell_encoding import Revision, encode_revision
+from webtable.index.indexed_table import Change, Entry, Facts, Index, IndexedTable
 from webtable.index.row_attempt import Moment, RowAttempt
-from webtable.index.table import Change, Entry, Facts, Index, IndexedTable
-from webtable.index.writer import Writer
+from webtable.index.row_writer import Writer
 from webtable.store.mutation import Mutation
 
 

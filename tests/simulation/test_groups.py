@@ -12,7 +12,7 @@ from tests.simulation.index_world import IndexWorld, play
 from tests.simulation.test_index_rules import broken_by, changed_writer
 from webtable.errors import WebTableError
 from webtable.index.row_attempt import RowAttempt
-from webtable.index.writer import Writer
+from webtable.index.row_writer import Writer
 
 SOAK = bool(os.environ.get("WEBTABLE_SOAK"))
 

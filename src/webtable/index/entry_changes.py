@@ -17,9 +17,9 @@ from typing import Any
 
 from webtable.index import write_protocol
 from webtable.index.cell_encoding import REVISION_BYTES, decode_revision
-from webtable.index.model import Change
+from webtable.index.index_and_change import Change
 from webtable.store.argument_checks import MAX_ROW_BYTES
-from webtable.store.model import MAX_TIMESTAMP, CellType, Row
+from webtable.store.cells_and_rows import MAX_TIMESTAMP, CellType, Row
 from webtable.store.mutation import Delete, Marker, Mutation, Put
 
 __all__ = ["COMPILED", "is_plain", "moved_entries", "plan_puts"]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from webtable import compiled
 from webtable.errors import InvalidRequest
 from webtable.index import write_protocol
-from webtable.index.model import Index, RowState
+from webtable.index.index_and_change import Index, RowState
 from webtable.index.table_and_indexes import IndexHome
 from webtable.store.mutation import Spread, Write
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from webtable import compiled
 from webtable.index import write_protocol
 from webtable.index.cell_encoding import Removal, Revision, encode_pending, encode_revision
-from webtable.index.model import Change, Entry, Index, RowState
+from webtable.index.index_and_change import Change, Entry, Index, RowState
 from webtable.index.table_and_indexes import IndexHome
 from webtable.index.write_protocol import Clock
 from webtable.store.mutation import Check, Delete, Mutation, Put

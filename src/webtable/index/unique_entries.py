@@ -22,10 +22,10 @@ from webtable.index.cell_encoding import (
     encode_free,
     encode_revision,
 )
-from webtable.index.model import Entry, Index, RowState
+from webtable.index.index_and_change import Entry, Index, RowState
 from webtable.index.row_attempt import RowAttempt
 from webtable.index.table_and_indexes import IndexHome
-from webtable.store.model import Row
+from webtable.store.cells_and_rows import Row
 from webtable.store.mutation import Check, Durability, Put
 from webtable.store.table import Table
 

@@ -6,9 +6,9 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from webtable.errors import AlreadyExists, NotFound, SchemaMismatch
-from webtable.links.index import LinkIndex
+from webtable.links.link_index import LinkIndex
+from webtable.pages.page_table import PageTable
 from webtable.pages.storing.capture_parser import parse_stored
-from webtable.pages.table import PageTable
 from webtable.store.store import Store
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ import msgspec
 
 from webtable.errors import NotFound
 from webtable.links.checking.verify import LinkReport, missing_index, verify_links
-from webtable.links.index import LinkIndex
+from webtable.links.link_index import LinkIndex
 from webtable.pages.checking.verify import PageReport, verify_pages
-from webtable.pages.table import PageTable
+from webtable.pages.page_table import PageTable
 from webtable.result_base import Value
 
 __all__ = ["StoreReport", "verify_store"]

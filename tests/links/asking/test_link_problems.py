@@ -20,13 +20,13 @@ from webtable.links.asking.redirects import (
     redirects,
     resolved,
 )
-from webtable.links.index import LinkIndex
+from webtable.links.link_index import LinkIndex
 from webtable.links.updating.hook import LinkHook
 from webtable.pages.page import NewCapture, PageInfo
+from webtable.pages.page_table import PageTable
 from webtable.pages.storing.capture_parser import parse_stored
 from webtable.pages.storing.cell_encoding import encode_time
 from webtable.pages.storing.page_versions import CaptureNote
-from webtable.pages.table import PageTable
 
 URLS = {capture.url for capture in captures()}
 GOOD = {url for url in URLS if status_at(NOW, url) == 200} - {f"{EXAMPLE}/file"}

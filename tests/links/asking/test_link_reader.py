@@ -12,10 +12,10 @@ import webtable
 from webtable import Table
 from webtable.links import schema
 from webtable.links.asking.link_reader import LinkReader
-from webtable.links.index import LinkIndex
+from webtable.links.link_index import LinkIndex
 from webtable.pages.asking.results import QueryCost
+from webtable.pages.page_table import PageTable
 from webtable.pages.storing.capture_parser import parse_stored
-from webtable.pages.table import PageTable
 
 URIS = [b"com.example/%d" % n for n in range(12)]
 

@@ -12,14 +12,14 @@ import os
 import sys
 
 import webtable
-from webtable.links.index import LinkIndex
+from webtable.links.link_index import LinkIndex
 from webtable.links.schema import INDEX_TABLE
 from webtable.links.updating import embedded_counts
 from webtable.links.updating.hook import LinkHook
 from webtable.pages.loading import read_and_parse
 from webtable.pages.loading.loader import Loader
+from webtable.pages.page_table import PageTable
 from webtable.pages.storing.capture_parser import parse_stored
-from webtable.pages.table import PageTable
 
 BATCH_CAPTURES = 20
 MOST_MARKED = 90

@@ -17,8 +17,8 @@ from webtable.pages.captures import Position
 from webtable.pages.loading import read_and_parse
 from webtable.pages.loading.file_positions import _File
 from webtable.pages.loading.loader import Loader
+from webtable.pages.page_table import PageTable
 from webtable.pages.storing.capture_parser import parse_stored
-from webtable.pages.table import PageTable
 
 PAGES = 60
 # More than the beginning of a file that its row is found by.

@@ -16,8 +16,8 @@ from webtable.pages.captures import Position
 from webtable.pages.checking.verify import verify_pages
 from webtable.pages.loading import read_and_parse
 from webtable.pages.loading.loader import Loader
+from webtable.pages.page_table import PageTable
 from webtable.pages.storing.capture_parser import parse_stored
-from webtable.pages.table import PageTable
 
 
 @pytest.fixture

@@ -22,8 +22,8 @@ from tests.waiting import wait_for
 from webtable.pages.captures import Position, Skipped
 from webtable.pages.loading import read_and_parse, workers
 from webtable.pages.loading.loader import Loader, LoadReport
+from webtable.pages.page_table import PageTable
 from webtable.pages.storing.capture_parser import parse_stored
-from webtable.pages.table import PageTable
 
 SOAK = bool(os.environ.get("WEBTABLE_SOAK"))
 KILLS = 300 if SOAK else 8

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import webtable
 from tests.pages.conftest import parse
 from webtable.index.cell_encoding import Revision
-from webtable.index.table import RowState
+from webtable.index.indexed_table import RowState
 from webtable.pages import schema
 from webtable.pages.page import NewCapture
 from webtable.pages.storing.page_versions import CaptureNote

@@ -81,8 +81,8 @@ def _family_items(store: Store, name: str) -> list[Item]:
 def _print_pages(store: Store, by: str, form: Format, limit: int | None) -> None:
     from webtable.links.schema import INDEX_TABLE, WORK_TABLE
     from webtable.pages.checking.storage_size import domain_sizes, storage_parts
+    from webtable.pages.page_table import PageTable
     from webtable.pages.storing.capture_parser import parse_stored
-    from webtable.pages.table import PageTable
 
     pages = PageTable.open(store, parse_stored)
     if by == "domains":

@@ -14,18 +14,18 @@ from typing import Literal, NamedTuple, TypeAlias, get_args
 from webtable.errors import InvalidRequest
 from webtable.links import schema
 from webtable.links.cell_encoding import GONE, LinkText, decode_inlink
-from webtable.links.index import LinkIndex
+from webtable.links.link_index import LinkIndex
 from webtable.links.schema import shard_row, url_of
 from webtable.pages.asking.results import QueryCost
 from webtable.pages.keys import reversed_host
 from webtable.pages.urls import typed_site
+from webtable.store.cells_and_rows import RawCell
 from webtable.store.filtering.filters import (
     ColumnPaginationFilter,
     ColumnRangeFilter,
     Filter,
     FilterList,
 )
-from webtable.store.model import RawCell
 from webtable.store.scan import Get
 
 __all__ = [

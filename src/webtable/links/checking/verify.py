@@ -12,7 +12,7 @@ from functools import partial
 import msgspec
 
 from webtable.errors import CorruptData, InvalidUrl, WebTableError
-from webtable.index.maintenance import Missing, Report, verify
+from webtable.index.build_and_verify import Missing, Report, verify
 from webtable.links import schema
 from webtable.links.batching import batches
 from webtable.links.cell_encoding import decode_uris
@@ -23,7 +23,7 @@ from webtable.links.checking.external_sort import RUN_BYTES, Sorter, scratch
 from webtable.links.checking.rebuild import rebuild
 from webtable.links.checking.repair import Repairer
 from webtable.links.checking.verify_sample import check_pages, check_sample
-from webtable.links.index import LinkIndex
+from webtable.links.link_index import LinkIndex
 from webtable.loggers import get_logger
 from webtable.store.table import Table
 

@@ -10,8 +10,8 @@ from webtable.errors import InvalidRequest, NotFound
 from webtable.pages.asking.line_diff import diff_lines
 from webtable.pages.html.charset import decode_page
 from webtable.pages.page import PageCapture, PageContent, capture_of
+from webtable.pages.page_table import PageTable
 from webtable.pages.storing.cell_encoding import encode_time
-from webtable.pages.table import PageTable
 from webtable.result_base import Value
 
 __all__ = ["DiffLink", "PageDiff", "compare"]

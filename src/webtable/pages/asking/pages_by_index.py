@@ -12,13 +12,13 @@ import heapq
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from webtable.index.table import Hit
+from webtable.index.indexed_table import Hit
 from webtable.pages.asking.results import QueryCost, ResultPage, bounded
 from webtable.pages.columns import METADATA_FAMILY
 from webtable.pages.indexes import BUCKET_BYTES, BUCKETS
 from webtable.pages.keys import KeyRange, SaltedKeys
 from webtable.pages.page import Page, page_of
-from webtable.pages.table import PageTable
+from webtable.pages.page_table import PageTable
 from webtable.pages.urls import split_url, typed_site
 from webtable.store.scan import Scan
 

@@ -16,8 +16,8 @@ from webtable.pages.asking.results import QueryCost, ResultPage, after_key, boun
 from webtable.pages.columns import BODY, LINKS, METADATA_FAMILY
 from webtable.pages.keys import KeyRange, is_suffix, reversed_host
 from webtable.pages.page import Page, page_of
-from webtable.pages.table import PageTable
-from webtable.store.model import Row
+from webtable.pages.page_table import PageTable
+from webtable.store.cells_and_rows import Row
 from webtable.store.scan import Scan
 
 __all__ = ["PageQueries"]

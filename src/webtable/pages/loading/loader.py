@@ -27,8 +27,8 @@ from webtable.pages.loading.file_positions import Positions
 from webtable.pages.loading.read_and_parse import Batch, Repeated
 from webtable.pages.loading.workers import Workers, task_of
 from webtable.pages.page import NewCapture, Outcome
+from webtable.pages.page_table import PageTable
 from webtable.pages.schema import SETTINGS_TABLE
-from webtable.pages.table import PageTable
 from webtable.result_base import Value
 from webtable.store.mutation import Mutation
 

@@ -12,7 +12,7 @@ import contextlib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from webtable.errors import ConflictError, CorruptData
-from webtable.index.table import Change, RowState
+from webtable.index.indexed_table import Change, RowState
 from webtable.pages import schema
 from webtable.pages.columns import (
     BODY,
@@ -128,7 +128,7 @@ class RowWrite:
         self.outcomes: dict[tuple[int, str], Outcome] = {}
 
     def __call__(self, state: RowState) -> Change | None:
-        """Computes the change of the row; see `webtable.index.table.Decide`.
+        """Computes the change of the row; see `webtable.index.indexed_table.Decide`.
 
         Raises:
             ConflictError: the row is the page of another URL.

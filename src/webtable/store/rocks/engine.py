@@ -14,9 +14,9 @@ from typing import Any, ClassVar
 from rocksdict import ReadOptions
 
 from webtable.errors import StoreClosed
+from webtable.store.cells_and_rows import Row
 from webtable.store.engine import Capabilities, Engine, Loss
 from webtable.store.filtering.filter_language import as_filter
-from webtable.store.model import Row
 from webtable.store.mutation import CheckResult, Conditional, Durability, Mutation, Write
 from webtable.store.rocks import range_reader
 from webtable.store.rocks.admin import EmbeddedAdmin

@@ -7,8 +7,8 @@ from typing import Any
 
 from rocksdict import ReadOptions
 
+from webtable.store.cells_and_rows import RawCell
 from webtable.store.filtering.filters import Filter
-from webtable.store.model import RawCell
 from webtable.store.rocks import range_reader
 from webtable.store.rocks.cell_keys import escape, row_end
 from webtable.store.rocks.files.database import Database

@@ -14,7 +14,7 @@ from webtable.cli.shell.language.ruby_values import (
 )
 from webtable.cli.shell.session import Session
 from webtable.errors import InvalidRequest
-from webtable.store.model import MAX_TIMESTAMP
+from webtable.store.cells_and_rows import MAX_TIMESTAMP
 
 _NOT_SENT = {
     "ATTRIBUTES": "attributes are not sent here",

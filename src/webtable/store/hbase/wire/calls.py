@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, TypeVar
 from google.protobuf.message import DecodeError
 
 from webtable import compiled
+from webtable.store.cells_and_rows import Row
 from webtable.store.hbase.wire.cell_blocks import cut_row
 from webtable.store.hbase.wire.errors import CallTimedOut, NotHBase, Response, RpcError, RpcResponse
 from webtable.store.hbase.wire.requests_and_results import response_row
-from webtable.store.model import Row
 
 if TYPE_CHECKING:
     from webtable.store.hbase.wire import frames, request_bytes

@@ -26,6 +26,7 @@ from google.protobuf.message import DecodeError, Message
 
 from webtable import compiled
 from webtable.errors import NotAuthenticated
+from webtable.store.cells_and_rows import Row
 from webtable.store.hbase.wire.auth import Identity, connection_header, preamble
 from webtable.store.hbase.wire.errors import (
     ConnectFailed,
@@ -41,7 +42,6 @@ from webtable.store.hbase.wire.errors import (
 from webtable.store.hbase.wire.requests_and_results import region_field, varint
 from webtable.store.hbase.wire.sockets import dial
 from webtable.store.hbase.wire.tls import TlsFailed
-from webtable.store.model import Row
 
 if TYPE_CHECKING:
     from webtable.store.hbase.wire import calls, frames, stream, wakeups

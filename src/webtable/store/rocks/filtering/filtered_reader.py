@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from rocksdict import RdictIter, ReadOptions
 
 from webtable.errors import StoreClosed
-from webtable.store.model import MAX_TIMESTAMP, CellType, RawCell
+from webtable.store.cells_and_rows import MAX_TIMESTAMP, CellType, RawCell
 from webtable.store.rocks.cell_keys import (
     SUFFIX_BYTES,
     TAGGED,

@@ -14,12 +14,12 @@ import msgspec
 from webtable.errors import BatchError, InvalidRequest, NotUnique
 from webtable.index import write_protocol
 from webtable.index.cell_encoding import Removal
-from webtable.index.reader import ReadCounts
+from webtable.index.entry_reader import ReadCounts
+from webtable.index.indexed_table import Change, Entry, Hit, Index, IndexedTable, RowState
+from webtable.index.row_writer import Writer
 from webtable.index.shared_value_mark_repair import UnmarkedFinder, find_stale, mark, unmark
 from webtable.index.shared_value_marks import marked
-from webtable.index.table import Change, Entry, Hit, Index, IndexedTable, RowState
 from webtable.index.unique_entries import Claims
-from webtable.index.writer import Writer
 from webtable.loggers import get_logger
 from webtable.store.mutation import Delete
 from webtable.store.scan import Scan

@@ -32,9 +32,9 @@ from webtable.errors import (
     SchemaMismatch,
     StaleIndex,
 )
+from webtable.index.build_and_verify import build, explain, explain_row, verify
 from webtable.index.cell_encoding import Revision
-from webtable.index.maintenance import build, explain, explain_row, verify
-from webtable.index.table import Change, Entry, Index, IndexedTable, RowState
+from webtable.index.indexed_table import Change, Entry, Index, IndexedTable, RowState
 from webtable.index.unique_entries import Claims
 from webtable.index.write_protocol import REPAIR_AGE_MS
 from webtable.local.hbase import LocalHBase

@@ -23,9 +23,9 @@ from webtable.errors import (
     NotFound,
 )
 from webtable.pages.page import NewCapture
+from webtable.pages.page_table import PageTable
 from webtable.pages.storing.page_versions import CaptureNote, counting
 from webtable.pages.storing.row_history import read_history
-from webtable.pages.table import PageTable
 
 BEGIN = 1_788_264_000  # 2026-09-01T12:00:00Z
 BODIES = {"a": b"alpha", "b": b"beta gamma", "c": b""}

@@ -9,7 +9,7 @@ import msgspec
 
 from webtable.errors import InvalidRequest
 from webtable.index.cell_encoding import Revision
-from webtable.store.model import Row
+from webtable.store.cells_and_rows import Row
 from webtable.store.mutation import Mutation
 from webtable.store.schema import Family, TableSchema
 

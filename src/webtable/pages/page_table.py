@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypedDict, Unpack
 
 from webtable.errors import AlreadyExists, BatchError, InvalidRequest, WebTableError
-from webtable.index.table import IndexedTable
+from webtable.index.indexed_table import IndexedTable
 from webtable.index.write_protocol import Clock
 from webtable.pages import columns, schema
 from webtable.pages.captures import Link, links_of_text

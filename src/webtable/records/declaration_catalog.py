@@ -17,7 +17,7 @@ from typing import NamedTuple
 import msgspec
 
 from webtable.errors import NotFound, ReadOnly, SchemaMismatch, TableExists, TableNotFound
-from webtable.index.table import IndexedTable
+from webtable.index.indexed_table import IndexedTable
 from webtable.records.declaration import FAMILY, Declaration
 from webtable.store.mutation import Check, Delete, Put
 from webtable.store.schema import TableSchema

@@ -24,11 +24,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from webtable.errors import StaleIndex, WebTableError, without_errors
-from webtable.index.model import Change, Decide, Entry, Facts, Hit, Index, IndexState, RowState
-from webtable.index.reader import Found, ReadOptions, hits, hits_of_many
+from webtable.index.entry_reader import Found, ReadOptions, hits, hits_of_many
+from webtable.index.index_and_change import (
+    Change,
+    Decide,
+    Entry,
+    Facts,
+    Hit,
+    Index,
+    IndexState,
+    RowState,
+)
+from webtable.index.row_writer import Also, Before, Writer
 from webtable.index.shared_value_marks import marked
 from webtable.index.table_and_indexes import IndexHome, commit_lock
-from webtable.index.writer import Also, Before, Writer
 from webtable.store.mutation import Durability
 from webtable.store.scan import Scan
 

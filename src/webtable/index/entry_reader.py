@@ -9,10 +9,10 @@ import msgspec
 
 from webtable.index import write_protocol
 from webtable.index.cell_encoding import decode_claim
-from webtable.index.model import Entry, Hit, Index
+from webtable.index.index_and_change import Entry, Hit, Index
 from webtable.index.table_and_indexes import IndexHome
 from webtable.store.argument_checks import MAX_ROW_BYTES
-from webtable.store.model import Row
+from webtable.store.cells_and_rows import Row
 from webtable.store.scan import Scan
 from webtable.store.table import Table
 

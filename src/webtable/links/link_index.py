@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Unpack
 
 from webtable.errors import FormatVersionError, NotFound
-from webtable.index.table import Entry, Facts, Index, IndexedTable
+from webtable.index.indexed_table import Entry, Facts, Index, IndexedTable
 from webtable.links import schema
 from webtable.links.schema import Domains
+from webtable.pages.page_table import IndexOptions, PageTable
 from webtable.pages.schema import SETTINGS_TABLE
 from webtable.pages.storing.table_creation import PlannedTable, check_foreign, create_missing
-from webtable.pages.table import IndexOptions, PageTable
 
 __all__ = ["LinkIndex"]
 
