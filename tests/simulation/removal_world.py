@@ -14,23 +14,23 @@ from typing import NamedTuple
 from tests.simulation.links_world import PAGES, TARGETS, LinksBroken, LinksWorld, _task
 from tests.simulation.world import Faults
 from webtable.errors import ConflictError, UrlBlocked, WebTableError
-from webtable.index.maintenance import verify
+from webtable.index.build_and_verify import verify
 from webtable.index.write_protocol import REPAIR_AGE_MS
 from webtable.links import schema as links_schema
 from webtable.links.cell_encoding import GONE
 from webtable.links.checking.rebuild import rebuild
-from webtable.links.index import LinkIndex
+from webtable.links.link_index import LinkIndex
 from webtable.links.updating.blocked_targets import BlockedTargets
 from webtable.links.updating.hook import LinkHook
 from webtable.links.write_protocol import INTENT_AGE_MS
 from webtable.pages.columns import CHANGED, PENDING, REMOVED, REVISION
 from webtable.pages.indexes import page_indexes
 from webtable.pages.page import NewCapture
+from webtable.pages.page_table import PageTable
 from webtable.pages.removing.purge import Purger
 from webtable.pages.removing.remover import Remover
 from webtable.pages.removing.targets import target_of_url
 from webtable.pages.removing.tombstones import Tombstones
-from webtable.pages.table import PageTable
 
 __all__ = ["BesideRebuild", "BlockedLinks", "LateLoaders", "RemovalWorld", "SlowRemovals"]
 

@@ -11,6 +11,7 @@ import pytest
 from webtable import WebTable
 from webtable.errors import CorruptData, InvalidRequest, NotFound, UrlBlocked
 from webtable.local.hbase import LocalHBase
+from webtable.pages.captures import Skipped
 from webtable.pages.columns import CHANGED, PENDING, REMOVED, REVISION
 from webtable.pages.removing.targets import row_hash
 
@@ -204,7 +205,7 @@ def test_a_load_counts_blocked_captures(web: WebTable, site: str, tmp_path: Path
         for name in ("a", "c")
     ]
     path.write_text("\n".join(lines))
-    skipped = []
+    skipped: list[Skipped] = []
     report = web.load(path, workers=0, on_skipped=skipped.append)
     assert report.skipped == {"blocked": 1}
     assert report.new == 1

@@ -16,7 +16,7 @@ from tests.links.naive import differences
 from tests.webtable.remove_child import PAGES, url_of
 from webtable import WebTable
 from webtable.errors import UrlBlocked
-from webtable.links.index import LinkIndex
+from webtable.links.link_index import LinkIndex
 
 SOAK = bool(os.environ.get("WEBTABLE_SOAK"))
 KILLS = {"rocks": 200 if SOAK else 12, "hbase": 40 if SOAK else 3}

@@ -10,23 +10,23 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from webtable.errors import NotFound
-from webtable.links.index import LinkIndex
+from webtable.links.link_index import LinkIndex
 from webtable.links.schema import uri_of
-from webtable.links.store_creation import opened_links
+from webtable.links.whole_store_creation import opened_links
 from webtable.operations.operational_state import OperationalState, open_state
 from webtable.operations.removal_log import Check, LogEntry, RemovalLog
 from webtable.pages.keys import reversed_host
+from webtable.pages.page_table import PageTable
 from webtable.pages.removing.block_list import Blocked
 from webtable.pages.removing.remover import Remover, pages_of, unfinished_of
 from webtable.pages.removing.row_removal import RemovedPage, stored_page
 from webtable.pages.removing.targets import Target, target_of
 from webtable.pages.storing.cell_encoding import encode_time
-from webtable.pages.table import PageTable
 from webtable.pages.urls import typed_site
 from webtable.result_base import Value
 
 if TYPE_CHECKING:
-    from webtable.links.store_verification import StoreReport
+    from webtable.links.whole_store_verification import StoreReport
     from webtable.pages.removing.purge import PurgeReport
 
 __all__ = ["RemovalReport", "Removals"]
@@ -152,7 +152,7 @@ class Removals:
         Raises:
             NotFound: it is not blocked; name it as it was blocked.
         """
-        from webtable.links.store_verification import verify_store
+        from webtable.links.whole_store_verification import verify_store
 
         target = target_of(text, self._pages.keys)
         with self._writing() as pages:

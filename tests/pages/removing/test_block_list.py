@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from webtable.errors import NotFound, UrlBlocked
+from webtable.pages.page_table import PageTable
 from webtable.pages.removing.block_list import BlockList
 from webtable.pages.removing.targets import target_of
 from webtable.pages.schema import SETTINGS_TABLE
-from webtable.pages.table import PageTable
 
 NOW = 1_788_264_000_000
 

@@ -6,10 +6,10 @@ import zlib
 
 import pytest
 
+from webtable.pages.page_table import PageTable
 from webtable.pages.removing import tombstones
 from webtable.pages.removing.tombstones import Tombstone, Tombstones, link_targets
 from webtable.pages.schema import SETTINGS_TABLE
-from webtable.pages.table import PageTable
 
 URL = "https://a.example/"
 

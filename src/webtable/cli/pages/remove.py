@@ -7,7 +7,7 @@ import sys
 import click
 
 from webtable.cli.lazy_group import Entry, LazyGroup
-from webtable.cli.output import Column, print_item, print_items, talk
+from webtable.cli.output_formats import Column, print_item, print_items, talk
 from webtable.cli.shared_options import (
     Format,
     format_option,

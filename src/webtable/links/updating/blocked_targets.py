@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from webtable.links import schema
 from webtable.links.cell_encoding import GONE
-from webtable.links.index import LinkIndex
+from webtable.links.link_index import LinkIndex
 from webtable.links.updating.cluster import Updater
 from webtable.links.updating.cluster_counts import Exporter
 from webtable.links.updating.embedded_counts import forget_counts

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from webtable.index.table import Change, RowState
+from webtable.index.indexed_table import Change, RowState
 from webtable.links import schema
-from webtable.links.index import LinkIndex
+from webtable.links.link_index import LinkIndex
 from webtable.pages.asking.change_feed import Position
 from webtable.pages.removing.purge import is_passed, write_mark
 from webtable.pages.settings import PURGED_LINKS
@@ -62,6 +62,6 @@ class LinkPurge:
 
 
 def _ended(state: RowState) -> Change | None:
-    """Deletes the end of the links of a removed page; see `webtable.index.table.Decide`."""
+    """Deletes the end of the links of a removed page; see `webtable.index.indexed_table.Decide`."""
     gone = (schema.REMOVED_AT, schema.JOURNAL, schema.CHANGED)
     return None if schema.AT in state.facts else Change(delete=gone)

@@ -13,19 +13,19 @@ from functools import partial
 import msgspec
 
 from webtable.index.cell_encoding import encode_revision
-from webtable.index.table import Change, RowState
-from webtable.index.writer import Writer
+from webtable.index.indexed_table import Change, RowState
+from webtable.index.row_writer import Writer
 from webtable.pages.asking.change_feed import WINDOW_MS, Position
 from webtable.pages.columns import CHANGED, REMOVED, URL
 from webtable.pages.hooks import PageHook
+from webtable.pages.page_table import PageTable
 from webtable.pages.removing.row_removal import is_tombstone, raw_row
 from webtable.pages.removing.tombstones import Tombstone, Tombstones
 from webtable.pages.schema import TABLE
 from webtable.pages.settings import PURGED
 from webtable.pages.storing.content_revision import decode_changed
-from webtable.pages.table import PageTable
 from webtable.result_base import Value
-from webtable.store.model import CellType
+from webtable.store.cells_and_rows import CellType
 from webtable.store.mutation import Check, Delete, Put
 from webtable.store.store import Store
 
@@ -135,7 +135,7 @@ class Purger:
 
 
 def _without_tombstone(revision: int, state: RowState) -> Change | None:
-    """Takes the tombstone of a revision away; see `webtable.index.table.Decide`."""
+    """Takes the tombstone of a revision away; see `webtable.index.indexed_table.Decide`."""
     if not is_tombstone(state.facts) or decode_changed(state.facts[CHANGED]).number != revision:
         return None
     return Change(delete=(CHANGED, REMOVED), facts={})

@@ -29,7 +29,7 @@ from webtable.store.scan import Scan
 
 if TYPE_CHECKING:
     from webtable.pages.hooks import PageHook
-    from webtable.pages.table import PageTable
+    from webtable.pages.page_table import PageTable
 
 __all__ = ["Remover", "pages_of", "unfinished_of"]
 

@@ -23,7 +23,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import NamedTuple
 
 from webtable.errors import CorruptData
-from webtable.index.model import Change, RowState
+from webtable.index.index_and_change import Change, RowState
 from webtable.pages.columns import (
     CHANGED,
     INLINK_COUNT,
@@ -40,7 +40,7 @@ from webtable.pages.removing.tombstones import link_targets
 from webtable.pages.storing.content_revision import ContentRevision, encode_changed
 from webtable.pages.storing.page_versions import CaptureNote
 from webtable.pages.storing.row_history import read_history
-from webtable.store.model import CellType, Row
+from webtable.store.cells_and_rows import CellType, Row
 from webtable.store.mutation import Delete
 from webtable.store.scan import ALL_VERSIONS, Scan
 from webtable.store.table import Table
@@ -131,7 +131,7 @@ class RowRemoval:
         self._table = table
 
     def __call__(self, state: RowState) -> Change | None:
-        """Computes the change of the row; see `webtable.index.table.Decide`."""
+        """Computes the change of the row; see `webtable.index.indexed_table.Decide`."""
         if self.guard is not None:
             self.guard()
         self.removed = None

@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from webtable.pages.schema import SETTINGS_TABLE
-from webtable.store.model import Row
+from webtable.store.cells_and_rows import Row
 from webtable.store.mutation import Delete, Put
 from webtable.store.scan import Scan
 from webtable.store.store import Store

@@ -10,8 +10,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from webtable.errors import BatchError, UrlBlocked, WebTableError
-from webtable.index.table import RowState
-from webtable.index.writer import Also, Before
+from webtable.index.indexed_table import RowState
+from webtable.index.row_writer import Also, Before
 from webtable.pages import schema
 from webtable.pages.columns import URL
 from webtable.pages.hooks import Begun, LinksChange, PageHook
@@ -26,7 +26,7 @@ from webtable.pages.storing.row_write import Parse, RowWrite, read_histories
 from webtable.store.mutation import Mutation, Write
 
 if TYPE_CHECKING:
-    from webtable.pages.table import PageTable
+    from webtable.pages.page_table import PageTable
 
 __all__ = ["CaptureWriter"]
 
