@@ -180,7 +180,7 @@ class Removals:
         until a major compaction.
 
         Args:
-            limit: look at so many removed pages at most.
+            limit: check so many removed pages at most.
         """
         from webtable.links.asking.link_feed import LinkFeed
         from webtable.operations.feed_consumers import lowest_position

@@ -66,7 +66,7 @@ class _Entries(NamedTuple):
 class BlockList:
     """The block list of a store. Threads may share it.
 
-    `blocks` answers from a cached copy; `refresh` reads one cell, and the list where it changed.
+    `blocks` uses a cached copy; `refresh` reads one cell, and the list where it changed.
 
     Attributes:
         version: changes with every change that `refresh` has seen.

@@ -55,8 +55,8 @@ class Purger:
 
     Args:
         hook: that of the store; None: it has no link index.
-        passed: the place up to which every named consumer of the feed of pages has read; None:
-            there is none.
+        passed: the place up to which every named consumer of the feed of pages has read;
+            None: it has no consumers.
         links_passed: the same of the feed of the links.
     """
 
@@ -76,7 +76,7 @@ class Purger:
         self._tombstones = Tombstones(pages.store)
 
     def purge(self, limit: int | None = None) -> PurgeReport:
-        """Purges what may go; looks at so many tombstones at most."""
+        """Purges what may go; checks so many tombstones at most."""
         report = PurgeReport()
         for tombstone in self._tombstones.scan(limit=limit):
             what = self._purge(tombstone)
