@@ -365,8 +365,7 @@ class WebTable:
         Raises:
             InvalidRequest: it is not a domain.
         """
-        bounds = limit, cursor
-        return pages_under(self._table, domain, *bounds, with_subdomains=with_subdomains)
+        return pages_under(self._table, domain, limit, cursor, with_subdomains)
 
     def export(
         self,

@@ -34,7 +34,6 @@ def pages_under(
     domain: str,
     limit: int | None,
     cursor: str | None,
-    *,
     with_subdomains: bool,
 ) -> Results[Page]:
     """Returns the pages of a domain or a directory, or all; see `WebTable.pages`."""

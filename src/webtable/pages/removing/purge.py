@@ -142,7 +142,7 @@ def _without_tombstone(revision: int, state: RowState) -> Change | None:
 
 
 def is_passed(place: Position, passed: Position | None) -> bool:
-    """Whether every named consumer has read a place; `passed` is None where there is none."""
+    """Whether every named consumer has read a place; `passed` is None without consumers."""
     return passed is None or place <= passed
 
 

@@ -240,7 +240,7 @@ class CaptureWriter:
     ) -> dict[bytes, WebTableError]:
         """Removes the pages whose URLs were blocked while they were written, on a cluster.
 
-        Who blocks a URL writes the block list first, and removes the stored page afterwards. So a
+        A process that blocks a URL writes the block list first, and then removes the page. So a
         page that was stored too late to be found there finds its URL in the list here.
         """
         if self._is_atomic:
