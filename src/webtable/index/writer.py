@@ -152,6 +152,9 @@ class Writer:
         if self.before is not None:
             self.before(states)
         moment = Moment.by(self._home.clock)
+        if self._home.clock_check is not None:
+            # After the revisions were chosen: they are times of the clock that is compared now.
+            self._home.clock_check.check()
         plans: dict[int, Plan] = {}
         for position, state in zip(turn, states, strict=True):
             race = races.get(state.row)

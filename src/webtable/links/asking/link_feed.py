@@ -21,7 +21,7 @@ from webtable.index.table import Hit
 from webtable.links import schema
 from webtable.links.index import LinkIndex
 from webtable.pages.asking.change_feed import FeedSource
-from webtable.pages.columns import DIGEST, FETCHED, REMOVED, STATUS
+from webtable.pages.columns import DIGEST, FETCHED, REMOVED, STATUS, URL
 from webtable.pages.keys import KeyRange
 from webtable.pages.settings import PURGED_LINKS
 from webtable.pages.storing.content_revision import decode_changed
@@ -34,7 +34,7 @@ LinkChangeKind: TypeAlias = Literal["new", "changed", "removed"]
 
 _ROWS = 500
 _FEW = 32
-_PAGE_COLUMNS = (FETCHED, DIGEST, STATUS, REMOVED)
+_PAGE_COLUMNS = (URL, FETCHED, DIGEST, STATUS, REMOVED)
 
 
 class LinkChange(Value, msgspec.Struct, frozen=True):
@@ -114,7 +114,7 @@ class LinkFeed(FeedSource[LinkChange]):
 def _change_of(hit: Hit, url: str, page: dict[bytes, bytes]) -> LinkChange:
     assert hit.found is not None
     number, kind = decode_changed(hit.found.values()[schema.CHANGED])
-    if REMOVED in page:
+    if REMOVED in page and URL not in page:
         return LinkChange("", "removed", "", "", 0, number, page[REMOVED].decode())
 
     def text(column: bytes) -> str:

@@ -165,11 +165,9 @@ class ChangeFeed(Generic[C]):
         self._source.store.refresh()
         if self._source.incarnation() != self._incarnation:
             raise _other_store(self._source)
-        # What is older than the window has appeared: where no entry was passed over so far, the
-        # cursor may follow up to there, so that a long first pass need not be repeated.
-        settled = (
-            durable_limit(self._source.clock.now_ms()) if self._next == self._durable else BEGIN
-        )
+        settled = BEGIN
+        if has_missed_none(self._next, self._durable):
+            settled = durable_limit(self._source.clock.now_ms())
         for place, change in self._changes(self._next):
             self._next = place
             self._durable = max(self._durable, min(place, settled))
@@ -221,6 +219,14 @@ class ChangeFeed(Generic[C]):
 def is_handled(place: Position, delivered: set[tuple[bytes, int]]) -> bool:
     """Whether a sweep leaves out an entry: the same row at the same revision was delivered."""
     return (place.row, place.revision) in delivered
+
+
+def has_missed_none(following: Position, durable: Position) -> bool:
+    """Whether the cursor may follow a pass up to the window, so that a long one is not repeated.
+
+    It may not where entries were read behind the cursor: others may have appeared among them.
+    """
+    return following == durable
 
 
 def durable_limit(now_ms: int) -> Position:
