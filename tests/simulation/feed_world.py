@@ -38,12 +38,13 @@ from webtable.pages.keys import key_scheme
 from webtable.pages.settings import CLOCKS, INCARNATION, PageSettings
 from webtable.pages.storing.content_revision import (
     ContentRevision,
+    content_change,
     decode_changed,
     encode_changed,
 )
 from webtable.pages.table import PageTable
 
-__all__ = ["FeedWorld", "LateWriters", "WrongClocks", "play_feed"]
+__all__ = ["FeedWorld", "LatePage", "LateWriters", "SetClock", "WrongClocks", "play_feed"]
 
 COPY = "copy"
 KIND = b"a:kind"
@@ -226,6 +227,65 @@ class WrongClocks(FeedWorld):
 
     def __init__(self, seed: int) -> None:
         super().__init__(seed, Faults(tick=0.2, leap=0.05, stay=0.7))
+
+
+class LatePage(FeedWorld):
+    """One written schedule: a page is stored late, behind others that a consumer reads meanwhile.
+
+    Its revision is chosen at the beginning, and it is stored eight minutes later.
+    """
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(seed, Faults())
+        self.names = ("pages",)
+
+    def _put(self, name: str, *, meanwhile: Callable[[], None] = lambda: None) -> None:
+        """Stores a page; `meanwhile` is called when its revision is chosen."""
+        pages, _, _ = self.worker()
+        url = f"https://{name}.com/"
+
+        def decide(state: RowState) -> Change:
+            meanwhile()
+            values = {URL: url.encode()}
+            return Change(put=values, of_revision=content_change(state.facts, values))
+
+        pages.rows.write(pages.keys.row_key(url), decide)
+
+    def populate(self) -> None:
+        """Plays the schedule, without tasks."""
+        consumer = self.consumer("pages")
+
+        def meanwhile() -> None:
+            self.world.pass_time(1_000)
+            self._put("others")
+            self.follow("pages", consumer)
+            self.world.pass_time(400_000)
+            self._put("more-others")
+            self.follow("pages", consumer)
+            self.world.pass_time(70_000)
+
+        self._put("late", meanwhile=meanwhile)
+        self.world.pass_time(200_000)
+        self._put("newest")
+        self.follow("pages", consumer)
+
+
+class SetClock(LatePage):
+    """One written schedule: the clock of a writer is set back by an hour between two writes."""
+
+    def populate(self) -> None:
+        """Plays the schedule, without tasks."""
+        consumer, clock = self.consumer("pages"), WorkerClock(self.world)
+        pages, _, _ = self.worker(clock)
+        for name, skew_ms in (("first", 0), ("second", -3_600_000)):
+            clock.skew_ms = skew_ms
+            values = {URL: f"https://{name}.com/".encode()}
+            change = Change(put=values, of_revision=content_change({}, values))
+            row = pages.keys.row_key(f"https://{name}.com/")
+            _task(pages.rows.write, row, change)()
+            self.follow("pages", consumer)
+            self.world.pass_time(31_000)
+            self.follow("pages", consumer)
 
 
 def _tombstone(state: RowState) -> Change | None:

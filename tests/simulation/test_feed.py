@@ -6,15 +6,27 @@ import os
 
 import pytest
 
-from tests.simulation.feed_world import FeedWorld, LateWriters, WrongClocks, play_feed
+from tests.simulation.feed_world import (
+    FeedWorld,
+    LatePage,
+    LateWriters,
+    SetClock,
+    WrongClocks,
+    play_feed,
+)
 
-SCHEDULES = 10_000 if os.environ.get("WEBTABLE_SOAK") else 400
+SCHEDULES = 10_000 if os.environ.get("WEBTABLE_SOAK") else 200
 
 
 @pytest.mark.parametrize("kind", [FeedWorld, LateWriters, WrongClocks])
 def test_consumers_miss_nothing(kind: type[FeedWorld]) -> None:
     for seed in range(SCHEDULES):
         play_feed(seed, kind=kind)
+
+
+@pytest.mark.parametrize("kind", [LatePage, SetClock])
+def test_the_written_schedules_pass(kind: type[FeedWorld]) -> None:
+    play_feed(0, kind=kind)
 
 
 def test_a_schedule_repeats_from_its_seed() -> None:

@@ -13,7 +13,14 @@ from typing import Any
 
 import pytest
 
-from tests.simulation.feed_world import FeedWorld, LateWriters, WrongClocks, play_feed
+from tests.simulation.feed_world import (
+    FeedWorld,
+    LatePage,
+    LateWriters,
+    SetClock,
+    WrongClocks,
+    play_feed,
+)
 from tests.simulation.links_world import LinksBroken
 from webtable import WebTable
 from webtable.index import write_protocol
@@ -22,7 +29,7 @@ from webtable.operations.feed_consumers import FeedConsumer
 from webtable.pages.asking import change_feed
 from webtable.pages.asking.change_feed import ChangeFeed, Position
 
-LIMIT = 20_000
+LIMIT = 10_000
 
 
 def broken_by(kind: type[FeedWorld] = FeedWorld) -> str:
@@ -47,7 +54,7 @@ def test_the_cursor_moves_to_the_time_before_the_window_only(
 
 def test_the_window_is_as_long_as_a_write_may_take(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(change_feed, "WINDOW_MS", 300_000)
-    assert "consumer of" in broken_by(LateWriters)
+    assert "consumer of" in broken_by(LatePage)
 
 
 def test_a_writer_drops_a_write_that_would_land_later(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -78,7 +85,7 @@ def test_the_cursor_follows_a_pass_only_from_where_nothing_was_missed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(change_feed, "has_missed_none", lambda following, durable: True)
-    assert "consumer of" in broken_by(LateWriters)
+    assert "consumer of" in broken_by(LatePage)
 
 
 def test_the_cursor_is_stored_after_the_changes_are_handled(
@@ -102,7 +109,7 @@ def test_a_writer_with_a_wrong_clock_is_rejected(monkeypatch: pytest.MonkeyPatch
 
 def test_a_clock_that_is_set_is_compared_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("webtable.index.clock_check._STEP_MS", 10**12)
-    assert "consumer of" in broken_by(WrongClocks)
+    assert "consumer of" in broken_by(SetClock)
 
 
 # In an embedded store
@@ -120,7 +127,7 @@ class EmbeddedFeeds:
 
     def play(self) -> list[str]:
         """Plays one schedule; returns what the consumers have missed."""
-        for turn in range(1, 8):
+        for turn in range(1, 7):
             with WebTable.open(self.location) as web:
                 for number in range(self.chance.choice((1, 2))):
                     name = self.chance.choice("abc")
@@ -147,7 +154,7 @@ class EmbeddedFeeds:
 def test_a_clock_that_is_set_back_hides_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for seed in range(8):
+    for seed in range(3):
         assert EmbeddedFeeds(seed, tmp_path / str(seed), monkeypatch).play() == []
 
 
@@ -155,7 +162,7 @@ def test_revisions_grow_with_every_commit(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(HighestRevision, "number", property(lambda _: 0))
     missed = [
         each
-        for seed in range(8)
+        for seed in range(3)
         for each in EmbeddedFeeds(seed, tmp_path / str(seed), monkeypatch).play()
     ]
     assert any(each.endswith("of False") for each in missed)
