@@ -54,12 +54,12 @@ SHARDS = 2
 class FeedWorld(LinksWorld):
     """One schedule of writers and consumers of the same few pages."""
 
-    skews = (0, 0, 25_000, -25_000, 3_600_000, -3_600_000)
+    skews: tuple[int, ...] = (0, 0, 25_000, -25_000, 3_600_000, -3_600_000)
     """By how much the clocks of writers may be wrong, in milliseconds."""
 
     def __init__(self, seed: int, faults: Faults | None = None) -> None:
         super().__init__(seed, faults)
-        self.names = ("pages", "links")
+        self.names: tuple[str, ...] = ("pages", "links")
 
     def _make_tables(self) -> None:
         self._keys = key_scheme("salted", self._suffixes)
