@@ -10,7 +10,7 @@ import webtable
 from tests.simulation.world import Faults, WorkerClock, World
 from webtable.errors import BatchError, ClocksDiffer, WebTableError, door
 from webtable.index.clock_check import ClockCheck
-from webtable.index.table import Change, IndexedTable
+from webtable.index.indexed_table import Change, IndexedTable
 from webtable.index.write_protocol import Clock, SystemClock
 from webtable.store.store import Store
 

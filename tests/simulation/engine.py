@@ -23,9 +23,9 @@ from webtable.errors import (
     Timeout,
 )
 from webtable.store.admin import Admin
+from webtable.store.cells_and_rows import Row, split_column
 from webtable.store.cluster_values import Region
 from webtable.store.engine import Capabilities, Engine
-from webtable.store.model import Row, split_column
 from webtable.store.mutation import (
     Append,
     Check,

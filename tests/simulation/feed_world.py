@@ -19,12 +19,12 @@ from tests.simulation.links_world import LinksBroken, LinksWorld, parse
 from tests.simulation.world import Faults, WorkerClock
 from webtable.errors import CheckFailed, ConflictError, RetryableError, WebTableError
 from webtable.index.clock_check import ClockCheck
-from webtable.index.model import Change, RowState
-from webtable.index.table import IndexedTable
+from webtable.index.index_and_change import Change, RowState
+from webtable.index.indexed_table import IndexedTable
 from webtable.index.write_protocol import REPAIR_AGE_MS
 from webtable.links import schema as links_schema
 from webtable.links.asking.link_feed import LinkFeed
-from webtable.links.index import LINK_SETTINGS, LinkIndex
+from webtable.links.link_index import LINK_SETTINGS, LinkIndex
 from webtable.links.updating.hook import LinkHook
 from webtable.links.write_protocol import INTENT_AGE_MS
 from webtable.operations.feed_consumers import FeedConsumer
@@ -35,6 +35,7 @@ from webtable.pages.asking.page_feed import PageFeed
 from webtable.pages.columns import CHANGED, METADATA_COLUMNS, REMOVED, URL
 from webtable.pages.indexes import CHANGES, page_indexes
 from webtable.pages.keys import key_scheme
+from webtable.pages.page_table import PageTable
 from webtable.pages.settings import CLOCKS, INCARNATION, PageSettings
 from webtable.pages.storing.content_revision import (
     ContentRevision,
@@ -42,7 +43,6 @@ from webtable.pages.storing.content_revision import (
     decode_changed,
     encode_changed,
 )
-from webtable.pages.table import PageTable
 
 __all__ = ["FeedWorld", "LatePage", "LateWriters", "SetClock", "WrongClocks", "play_feed"]
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import itertools
 
-from webtable.index.table import Change, IndexedTable, RowState
+from webtable.index.indexed_table import Change, IndexedTable, RowState
 from webtable.links import schema
-from webtable.links.index import LINK_SETTINGS, change_index
+from webtable.links.link_index import LINK_SETTINGS, change_index
 from webtable.links.updating.link_changes import links_changed
 from webtable.pages.schema import SETTINGS_TABLE
 from webtable.pages.settings import HIGHEST_LINK_REVISION, INCARNATION, new_incarnation
@@ -58,7 +58,7 @@ def add_link_feed(run: StepRun) -> None:
 
 
 def _changed(state: RowState) -> Change | None:
-    """Gives a row the first revision of its links; see `webtable.index.table.Decide`."""
+    """Gives a row the first revision of its links; see `webtable.index.indexed_table.Decide`."""
     if schema.AT not in state.facts or schema.CHANGED in state.facts:
         return None
     # The links were there before: not new, as in the feed of the pages.

@@ -6,9 +6,9 @@ import contextlib
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from webtable.errors import InvalidRequest, NotFound
-from webtable.links.index import LinkIndex
+from webtable.links.link_index import LinkIndex
 from webtable.operations.operational_state import open_state
-from webtable.pages.table import PageTable
+from webtable.pages.page_table import PageTable
 
 if TYPE_CHECKING:
     from webtable.links.asking.link_feed import LinkChange, LinkFeed

@@ -14,7 +14,7 @@ from webtable import WebTable
 from webtable.errors import ConflictError
 from webtable.links import schema
 from webtable.links.asking.link_feed import LinkChange
-from webtable.links.index import LinkIndex, change_index
+from webtable.links.link_index import LinkIndex, change_index
 
 
 @pytest.fixture(params=["readable", "salted"])

@@ -17,9 +17,9 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from webtable.errors import ConflictError
-from webtable.index.table import Hit
+from webtable.index.indexed_table import Hit
 from webtable.links import schema
-from webtable.links.index import LinkIndex
+from webtable.links.link_index import LinkIndex
 from webtable.pages.asking.change_feed import FeedSource
 from webtable.pages.columns import DIGEST, FETCHED, REMOVED, STATUS, URL
 from webtable.pages.keys import KeyRange

@@ -27,7 +27,7 @@ from collections.abc import Iterable, Iterator
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from webtable.errors import ConflictError, InvalidRequest
-from webtable.index.table import Hit
+from webtable.index.indexed_table import Hit
 from webtable.index.write_protocol import WRITE_LIMIT_MS, Clock
 from webtable.pages.keys import KeyRange
 from webtable.pages.storing.content_revision import DIGITS

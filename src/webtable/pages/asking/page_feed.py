@@ -6,15 +6,15 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from webtable.index.table import Hit
+from webtable.index.indexed_table import Hit
 from webtable.pages.asking.change_feed import FeedSource
-from webtable.pages.asking.page_index import IndexQuery, PageIndexReader
+from webtable.pages.asking.pages_by_index import IndexQuery, PageIndexReader
 from webtable.pages.columns import CHANGED, DIGEST, FETCHED, REMOVED, STATUS, URL
 from webtable.pages.indexes import CHANGES
 from webtable.pages.keys import KeyRange
+from webtable.pages.page_table import PageTable
 from webtable.pages.settings import PURGED
 from webtable.pages.storing.content_revision import ChangeKind, decode_changed
-from webtable.pages.table import PageTable
 from webtable.result_base import Value
 
 __all__ = ["PageChange", "PageFeed"]
