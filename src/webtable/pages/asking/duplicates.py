@@ -63,7 +63,9 @@ def duplicates(
 
     def found() -> Iterator[tuple[str, Duplicates]]:
         for piece in pieces:
-            read.append(pages.rows.check_hits(DIGESTS, piece))
+            # Every group of the piece is needed, so all of its rows are read at once.
+            few = Scan(batch_rows=len(piece))
+            read.append(pages.rows.check_hits(DIGESTS, piece, scan=few))
             yield from _duplicates(read[-1], most)
 
     results = bounded(found(), limit, cost)
@@ -74,37 +76,44 @@ def duplicates(
 
 def _marked_pieces(
     pages: PageTable, start: bytes, size: int, most: int, site: SiteRows | None
-) -> Iterator[Iterator[Hit]]:
+) -> Iterator[list[Hit]]:
     """Yields up to `most` entries of each of `size` marked groups at a time, behind a key."""
     # Some more at once: the mark of a group that has fallen apart stays until a repair.
     at_once = 2 * size
     found = pages.rows.marked(DIGESTS, start, few=at_once + 1)
     marked = (group for group in found if group != _EMPTY_BODY)
     while groups := list(itertools.islice(marked, at_once)):
+        streams = pages.rows.hits_of_prefixes(DIGESTS, groups, few=FEW)
+        begun = [(list(itertools.islice(stream, FEW)), stream) for stream in streams]
         if site is not None:
-            groups = _with_site(pages, groups, site)
-        scans = [Scan(prefix=group, batch_rows=FEW) for group in groups]
-        streams = pages.rows.hits_of_many(DIGESTS, scans)
-        each = (list(itertools.islice(stream, most)) for stream in streams)
+            are_there = _have_site(pages, groups, [first for first, _ in begun], site)
+            begun = list(itertools.compress(begun, are_there))
+        each = (
+            list(itertools.islice(itertools.chain(first, stream), most)) for first, stream in begun
+        )
         shared = (same for same in each if len(same) > 1)
         while piece := list(itertools.islice(shared, size)):
-            yield itertools.chain.from_iterable(piece)
+            yield list(itertools.chain.from_iterable(piece))
 
 
-def _with_site(pages: PageTable, groups: Sequence[bytes], site: SiteRows) -> list[bytes]:
-    """Returns the groups with an entry of a site; a group may be too large to read all of it."""
+def _have_site(
+    pages: PageTable, groups: Sequence[bytes], first: Sequence[list[Hit]], site: SiteRows
+) -> list[bool]:
+    """Returns of each group whether it has an entry of a site, given its first entries."""
+    have = [any(site.may_have(hit.row) for hit in hits) for hits in first]
+    # Of groups that are longer, which may be too long to read, the rest decides.
+    longer = [n for n, hits in enumerate(first) if not have[n] and len(hits) >= FEW]
     # The entries of a group are in the order of row keys, so those of a site are in its ranges.
     scans = [
-        Scan(start=group + low, stop=group + high, batch_rows=1)
-        for group in groups
+        Scan(start=groups[n] + low, stop=groups[n] + high, batch_rows=1)
+        for n in longer
         for low, high in site.ranges
     ]
-    streams = iter(pages.rows.hits_of_many(DIGESTS, scans))
-    return [
-        group
-        for group in groups
-        if sum(next(each, None) is not None for each in itertools.islice(streams, len(site.ranges)))
-    ]
+    streams = iter(pages.rows.hits_of_many(DIGESTS, scans) if scans else ())
+    for n in longer:
+        of_group = list(itertools.islice(streams, len(site.ranges)))
+        have[n] = any(next(stream, None) is not None for stream in of_group)
+    return have
 
 
 def _duplicates(checked: Found, most: int) -> Iterator[tuple[str, Duplicates]]:
