@@ -84,24 +84,21 @@ def _marked_pieces(
     marked = (group for group in found if group != _EMPTY_BODY)
     while groups := list(itertools.islice(marked, at_once)):
         streams = pages.rows.hits_of_prefixes(DIGESTS, groups, few=FEW)
-        begun = [(list(itertools.islice(stream, FEW)), stream) for stream in streams]
         if site is not None:
-            are_there = _have_site(pages, groups, [first for first, _ in begun], site)
-            begun = list(itertools.compress(begun, are_there))
-        each = (
-            list(itertools.islice(itertools.chain(first, stream), most)) for first, stream in begun
-        )
+            streams = _with_site(pages, groups, streams, site)
+        each = (list(itertools.islice(stream, most)) for stream in streams)
         shared = (same for same in each if len(same) > 1)
         while piece := list(itertools.islice(shared, size)):
             yield list(itertools.chain.from_iterable(piece))
 
 
-def _have_site(
-    pages: PageTable, groups: Sequence[bytes], first: Sequence[list[Hit]], site: SiteRows
-) -> list[bool]:
-    """Returns of each group whether it has an entry of a site, given its first entries."""
+def _with_site(
+    pages: PageTable, groups: Sequence[bytes], streams: Sequence[Iterator[Hit]], site: SiteRows
+) -> list[Iterator[Hit]]:
+    """Returns the entries of those groups that have an entry of a site."""
+    first = [list(itertools.islice(stream, FEW)) for stream in streams]
     have = [any(site.may_have(hit.row) for hit in hits) for hits in first]
-    # Of groups that are longer, which may be too long to read, the rest decides.
+    # In a group with more entries, which may be too many to read, a scan looks for the site.
     longer = [n for n, hits in enumerate(first) if not have[n] and len(hits) >= FEW]
     # The entries of a group are in the order of row keys, so those of a site are in its ranges.
     scans = [
@@ -109,11 +106,12 @@ def _have_site(
         for n in longer
         for low, high in site.ranges
     ]
-    streams = iter(pages.rows.hits_of_many(DIGESTS, scans) if scans else ())
+    found = iter(pages.rows.hits_of_many(DIGESTS, scans) if scans else ())
     for n in longer:
-        of_group = list(itertools.islice(streams, len(site.ranges)))
-        have[n] = any(next(stream, None) is not None for stream in of_group)
-    return have
+        of_group = list(itertools.islice(found, len(site.ranges)))
+        have[n] = any(next(hits, None) is not None for hits in of_group)
+    whole = (itertools.chain(*each) for each in zip(first, streams, strict=True))
+    return list(itertools.compress(whole, have))
 
 
 def _duplicates(checked: Found, most: int) -> Iterator[tuple[str, Duplicates]]:
