@@ -88,7 +88,7 @@ class LinksWorld:
             store.create_table(index.schema("ready"))
         store.create_table(links_schema.index_schema(is_embedded=False))
         store.create_table(links_schema.work_schema())
-        store.create_table(change_index(has_buckets=self.shards > 1).schema("ready"))
+        store.create_table(change_index(has_buckets=True).schema("ready"))
 
     def worker(self) -> tuple[PageTable, LinkIndex, LinkHook]:
         """Returns the pages and their links as a worker with a clock of its own has them."""

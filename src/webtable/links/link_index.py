@@ -54,6 +54,7 @@ class LinkIndex:
             cells=b"page:",
             prefix=b"p:",
             highest=HIGHEST_LINK_REVISION,
+            clock_check=pages.rows.clock_check,
             **options,
         )
         self.table = self.rows.table

@@ -18,6 +18,9 @@ The row `revision` has numbers about revisions:
                                  feed of the pages, or the links, has missed removals if it was
                                  before it and began earlier; absent: none was deleted
 
+On a cluster, the row `clocks` has a cell of every writer, for ten minutes: its timestamp is the
+time of the region server, see `webtable.index.clock_check`.
+
 Formats 1 to 3 have neither `a:steps` nor `a:needs`. There `a:groups` says that the digest index
 marks pages with the same body, and `a:times` names the indexes by time that contain the second.
 On-disk: changing this needs a new format version. Frozen by tests/pages/test_settings.py.
@@ -37,6 +40,7 @@ from webtable.pages.schema import SETTINGS_TABLE, Profile
 from webtable.store.store import Store
 
 __all__ = [
+    "CLOCKS",
     "FORMAT",
     "HIGHEST_LINK_REVISION",
     "HIGHEST_REVISION",
@@ -67,6 +71,8 @@ HIGHEST_REVISION = (SETTINGS_TABLE, b"revision", b"a:highest")
 """The table, row and column of the highest revision of a page in an embedded store."""
 HIGHEST_LINK_REVISION = (SETTINGS_TABLE, b"revision", b"a:highest_links")
 """The same of the rows of the link index with the links of a page."""
+CLOCKS = (SETTINGS_TABLE, b"clocks")
+"""The table and row in which writers on a cluster compare their clocks."""
 PURGED = (SETTINGS_TABLE, b"revision", b"a:purged")
 """Where the mark of purged tombstones is; it is written before they are deleted, and only grows."""
 PURGED_LINKS = (SETTINGS_TABLE, b"revision", b"a:purged_links")

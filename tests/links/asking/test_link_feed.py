@@ -105,14 +105,14 @@ def test_random_pages(web: WebTable) -> None:
         for change in feed.read(chance.choice([1, 3, 100])):
             before = known.get(change.url, (0, []))[0]
             assert change.revision > before
-            lines = [f"{each.target} {each.anchors}" for each in web.links.on(change.url)]
+            lines = [f"{each.target} {each.anchor}" for each in web.links.on(change.url)]
             known[change.url] = change.revision, lines
         cursor = feed.cursor
     for change in web.changes(cursor, links=True):
-        lines = [f"{each.target} {each.anchors}" for each in web.links.on(change.url)]
+        lines = [f"{each.target} {each.anchor}" for each in web.links.on(change.url)]
         known[change.url] = change.revision, lines
     for url, (_, lines) in known.items():
-        assert lines == [f"{each.target} {each.anchors}" for each in web.links.on(url)]
+        assert lines == [f"{each.target} {each.anchor}" for each in web.links.on(url)]
     assert len(known) == len(list(web.pages()))
     assert differences(links_of(web)) == []
 
@@ -126,7 +126,7 @@ def test_revisions_grow_although_the_clock_is_set_back(
     for turn in range(8):
         with WebTable.open(location) as web:
             name = "abc"[turn % 3]
-            put(web, name, f"b {turn}", day=turn + 1)
+            put(web, name, f"z {turn}", day=turn + 1)
             feed = web.changes(cursor, links=True)
             (change,) = feed.read()
             assert (change.url[8], change.revision > highest) == (name, True)
@@ -152,10 +152,10 @@ def test_a_rebuild_begins_another_feed(web: WebTable) -> None:
     with pytest.raises(ConflictError, match="`webtable changes forget one`"):
         web.changes(consumer="one", links=True)
     assert [each.is_valid for each in web.changes.consumers()] == [False]
-    again = web.changes(links=True)
-    assert kinds(again.read()) == [("a", "changed"), ("b", "changed")]
+    begun = web.changes(links=True)
+    assert kinds(begun.read()) == [("a", "changed"), ("b", "changed")]
     put(web, "b", "a", "c", day=2)
-    assert kinds(again.read()) == [("b", "changed")]
+    assert kinds(begun.read()) == [("b", "changed")]
     assert web.verify().is_clean
 
 

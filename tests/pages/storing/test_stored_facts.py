@@ -179,7 +179,9 @@ def test_facts_are_added_to_a_store_without_them(pages: PageTable) -> None:
     before = cells(pages)
     for _ in range(2):
         make_older(pages)
-        assert upgrade(pages.store, parse_stored, LINK_STEPS).steps == ["facts"]
+        assert upgrade(pages.store, parse_stored, LINK_STEPS).steps == list(
+            STEPS[STEPS.index("facts") :]
+        )
         assert cells(pages) == before
         assert verify_pages(pages).is_clean
 

@@ -10,8 +10,7 @@ a change are those of the page now, read from its own row.
 from __future__ import annotations
 
 import heapq
-import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from typing import Literal, TypeAlias
 
 import msgspec
@@ -21,7 +20,7 @@ from webtable.index.indexed_table import Hit
 from webtable.links import schema
 from webtable.links.link_index import LinkIndex
 from webtable.pages.asking.change_feed import FeedSource
-from webtable.pages.columns import DIGEST, FETCHED, STATUS
+from webtable.pages.columns import DIGEST, FETCHED, REMOVED, STATUS, URL
 from webtable.pages.keys import KeyRange
 from webtable.pages.removing.targets import row_hash
 from webtable.pages.settings import PURGED_LINKS
@@ -33,9 +32,8 @@ __all__ = ["LinkChange", "LinkFeed"]
 
 LinkChangeKind: TypeAlias = Literal["new", "changed", "removed"]
 
-_ROWS = 500
 _FEW = 32
-_PAGE_COLUMNS = (FETCHED, DIGEST, STATUS)
+_PAGE_COLUMNS = (URL, FETCHED, DIGEST, STATUS, REMOVED)
 
 
 class LinkChange(Value, msgspec.Struct, frozen=True):
@@ -99,24 +97,23 @@ class LinkFeed(FeedSource[LinkChange]):
         each = rows.hits_of_many(schema.CHANGES, scans)
         return heapq.merge(*each, key=lambda hit: hit.key[self.skip :], reverse=reverse)
 
-    def changes(self, hits: Iterable[Hit]) -> Iterator[tuple[bytes, LinkChange]]:
+    def changes(self, hits: Sequence[Hit]) -> Iterator[tuple[bytes, LinkChange]]:
         """Yields row and change of those entries that are valid now."""
-        checked = self._index.rows.check_hits(schema.CHANGES, hits)
-        pages = self._index.pages
-        while some := list(itertools.islice(checked, _ROWS)):
-            urls = [schema.url_of(hit.row[2:]) for hit in some]
-            keys = [pages.keys.row_key(url) for url in urls]
-            found = pages.rows.table.get_many(keys, _PAGE_COLUMNS)
-            for hit, url, page in zip(some, urls, found, strict=True):
-                facts = {} if page is None else page.values()
-                removed = row_hash(pages.keys.row_key(url))
-                yield hit.row, _change_of(hit, url, facts, removed)
+        at_once, pages = Scan(batch_rows=len(hits) or 1), self._index.pages
+        checked = list(self._index.rows.check_hits(schema.CHANGES, hits, scan=at_once))
+        urls = [schema.url_of(hit.row[2:]) for hit in checked]
+        keys = [pages.keys.row_key(url) for url in urls]
+        found = pages.rows.table.get_many(keys, _PAGE_COLUMNS) if keys else []
+        for hit, key, url, page in zip(checked, keys, urls, found, strict=True):
+            facts = {} if page is None else page.values()
+            yield hit.row, _change_of(hit, url, facts, row_hash(key))
 
 
 def _change_of(hit: Hit, url: str, page: dict[bytes, bytes], removed: str) -> LinkChange:
     assert hit.found is not None
     number, kind = decode_changed(hit.found.values()[schema.CHANGED])
-    if kind == "removed":
+    # The row of the page is removed first, and its links follow.
+    if kind == "removed" or (REMOVED in page and URL not in page):
         return LinkChange("", "removed", "", "", 0, number, removed)
 
     def text(column: bytes) -> str:

@@ -23,7 +23,7 @@ import base64
 import binascii
 import itertools
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from webtable.errors import ConflictError, InvalidRequest
@@ -38,7 +38,9 @@ __all__ = ["WINDOW_MS", "ChangeFeed", "FeedSource", "Position"]
 WINDOW_MS = WRITE_LIMIT_MS + 60_000
 """After this time every entry with a revision has appeared on a cluster."""
 _SWEEP_MS = 30_000
-_READ_AT_ONCE = 500
+_FIRST_READ, _LARGEST_READ, _MORE = 32, 500, 4
+"""Entries that are read at once: few at first, as a caller may need no more, then four times as
+many each time."""
 _END = b"\xff"
 
 
@@ -82,7 +84,7 @@ class FeedSource(ABC, Generic[C]):
         """Yields the entries in a range of keys without buckets, in the order of those."""
 
     @abstractmethod
-    def changes(self, hits: Iterable[Hit]) -> Iterator[tuple[bytes, C]]:
+    def changes(self, hits: Sequence[Hit]) -> Iterator[tuple[bytes, C]]:
         """Yields row and change of those entries that are valid now."""
 
     def place(self, hit: Hit) -> Position:
@@ -165,11 +167,9 @@ class ChangeFeed(Generic[C]):
         self._source.store.refresh()
         if self._source.incarnation() != self._incarnation:
             raise _other_store(self._source)
-        # What is older than the window has appeared: where no entry was passed over so far, the
-        # cursor may follow up to there, so that a long first pass need not be repeated.
-        settled = (
-            durable_limit(self._source.clock.now_ms()) if self._next == self._durable else BEGIN
-        )
+        settled = BEGIN
+        if has_missed_none(self._next, self._durable):
+            settled = durable_limit(self._source.clock.now_ms())
         for place, change in self._changes(self._next):
             self._next = place
             self._durable = max(self._durable, min(place, settled))
@@ -194,8 +194,9 @@ class ChangeFeed(Generic[C]):
     def _changes(self, after: Position) -> Iterator[tuple[Position, C | None]]:
         """Yields the places of entries, with the change where it was not delivered before."""
         source = self._source
-        hits = source.hits(after.rest)
-        while some := list(itertools.islice(hits, _READ_AT_ONCE)):
+        hits, size = source.hits(after.rest), _FIRST_READ
+        while some := list(itertools.islice(hits, size)):
+            size = min(size * _MORE, _LARGEST_READ)
             new = [hit for hit in some if not is_handled(source.place(hit), self._delivered)]
             changes = {(row, change.revision): change for row, change in source.changes(new)}
             self._check_removals(after)
@@ -221,6 +222,14 @@ class ChangeFeed(Generic[C]):
 def is_handled(place: Position, delivered: set[tuple[bytes, int]]) -> bool:
     """Whether a sweep leaves out an entry: the same row at the same revision was delivered."""
     return (place.row, place.revision) in delivered
+
+
+def has_missed_none(following: Position, durable: Position) -> bool:
+    """Whether the cursor may follow a pass up to the window, so that a long one is not repeated.
+
+    It may not where entries were read behind the cursor: others may have appeared among them.
+    """
+    return following == durable
 
 
 def durable_limit(now_ms: int) -> Position:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
@@ -16,6 +16,7 @@ from webtable.pages.page_table import PageTable
 from webtable.pages.settings import PURGED
 from webtable.pages.storing.content_revision import ChangeKind, decode_changed
 from webtable.result_base import Value
+from webtable.store.scan import Scan
 
 __all__ = ["PageChange", "PageFeed"]
 
@@ -64,9 +65,10 @@ class PageFeed(FeedSource[PageChange]):
         """Yields the entries in a range."""
         return self._reader.hits(IndexQuery(CHANGES, bounds, is_reverse=reverse), bounds)
 
-    def changes(self, hits: Iterable[Hit]) -> Iterator[tuple[bytes, PageChange]]:
+    def changes(self, hits: Sequence[Hit]) -> Iterator[tuple[bytes, PageChange]]:
         """Yields row and change of those entries that are valid now."""
-        for hit in self._pages.rows.check_hits(CHANGES, hits):
+        at_once = Scan(batch_rows=len(hits) or 1)
+        for hit in self._pages.rows.check_hits(CHANGES, hits, scan=at_once):
             change = _change_of(hit)
             if change is not None:
                 yield hit.row, change
