@@ -180,6 +180,8 @@ def test_a_blocked_url_is_rejected(web: WebTable, site: str) -> None:
     assert sources(web, url) == []
     web.put(f"https://{site}/b", "<title>B2</title><a href='/a'>still</a>", fetched=THIRD)
     assert sources(web, url) == []
+    with pytest.raises(NotFound):
+        list(web.links.to(url, as_of=SECOND))
     assert report.hash in {each.hash for each in web.removals.blocked()}
     check(web)
     assert web.removals.unblock(url).is_clean

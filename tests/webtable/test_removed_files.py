@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import shutil
+import uuid
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
 from webtable import WebTable
+from webtable.pages.removing import purge
+from webtable.store.scan import ALL_VERSIONS, Scan
 
 TITLE, BODY, HEADER, FACT = "Zugvogel17", "Quittenmus23", "Federkiel31", "Wolkenrand47"
 WORDS = [word.encode() for word in (TITLE, BODY, HEADER, FACT)]
@@ -63,3 +66,38 @@ def test_files_of_an_embedded_store(tmp_path: Path, keys: str) -> None:
         shutil.copytree(store, tmp_path / "copy")  # as it is while the store is open
     assert words_in(tmp_path / "copy") == {}
     assert words_in(store) == {}
+
+
+@pytest.mark.hbase
+def test_stored_cells_on_hbase(hbase_location: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reads every cell and marker of the files that serve reads, also hidden ones.
+
+    The files that a compaction replaced, and write-ahead logs, are deleted later by HBase itself.
+    """
+    monkeypatch.setattr(purge, "_WAIT_MS", -1)  # no writer is late here
+    location = f"{hbase_location}?namespace=f{uuid.uuid4().hex[:8]}"
+    with WebTable.create(location, keys="readable") as web:
+        fill(web)
+        assert words_in_cells(web) == set(WORDS)
+        web.remove("gone.example")
+        assert words_in_cells(web) == set(WORDS)  # hidden by markers
+        assert web.removals.purge().purged == 1
+        for name in web.store.tables():
+            web.store.table(name).flush()
+            web.store.admin.compact(name, major=True, wait=True)
+        assert words_in_cells(web) == set()
+        assert web.verify().is_clean
+        assert web.put("https://gone.example/a", HTML, fetched="2026-09-01T12:00:00Z") == "new"
+        page = web.page("https://gone.example/a")
+        assert page is not None
+        assert page.title == TITLE
+
+
+def words_in_cells(web: WebTable) -> set[bytes]:
+    """Returns the words in all stored cells of a store, hidden ones among them."""
+    found: set[bytes] = set()
+    for name in web.store.tables():
+        for row in web.store.table(name).scan(Scan(raw=True, versions=ALL_VERSIONS)):
+            for column, _, value, _ in row.raw_cells:
+                found.update(word for word in WORDS if word in value or word in column)
+    return found
