@@ -19,6 +19,7 @@ from webtable.index.write_protocol import REPAIR_AGE_MS
 from webtable.links import schema as links_schema
 from webtable.links.cell_encoding import GONE
 from webtable.links.checking.rebuild import rebuild
+from webtable.links.checking.verify import verify_links
 from webtable.links.link_index import LinkIndex
 from webtable.links.updating.blocked_targets import BlockedTargets
 from webtable.links.updating.hook import LinkHook
@@ -78,6 +79,8 @@ class RemovalWorld(LinksWorld):
         for number, removed in enumerate(self.removed):
             task = _task(self.remove, self.worker(), removed)
             self.world.scheduler.add(f"remover {number}", task)
+        if self.chance.random() < 0.2:
+            self.world.scheduler.add("verify", _task(self._verify, self.worker()))
         if self.chance.random() < 0.3:
             pages, _, keeper = self.worker()
             self.world.scheduler.add("purge", _task(Purger(pages, keeper).purge))
@@ -111,6 +114,13 @@ class RemovalWorld(LinksWorld):
             if not (found := verify(rows)).is_clean:
                 raise LinksBroken(f"after the purge: {found}")
         self.world.pass_time(2 * REPAIR_AGE_MS)
+
+    def _verify(self, worker: tuple[PageTable, LinkIndex, LinkHook]) -> None:
+        """`webtable verify --repair` of the indexes and the links."""
+        pages, index, _ = worker
+        verify(pages.rows, repair=True)
+        with contextlib.suppress(ConflictError):
+            verify_links(index, repair=True)
 
     def store(self, pages: PageTable, captures: Sequence[NewCapture]) -> None:
         """Stores captures; those of blocked URLs are rejected."""

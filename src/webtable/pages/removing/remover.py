@@ -14,7 +14,7 @@ link index, which finds the intent.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -107,11 +107,18 @@ class Remover:
         for row, earlier in zip(rows, self._tombstones.get_many(rows), strict=True):
             there = links_of_row(self._rows.table, row)
             links[row] = frozenset(there | (earlier.links if earlier is not None else set()))
-        with self._pages.store.table(SETTINGS_TABLE).batch() as batch:
-            for row in rows:
-                for _, put in self._tombstones.puts(Tombstone(row, urls[row], now_ms, links[row])):
-                    batch.add(put)
+        self._record([Tombstone(row, urls[row], now_ms, links[row]) for row in rows])
+
+        def record_more(page: RemovedPage) -> None:
+            """Adds the links of captures that were stored since, before the row changes."""
+            if not page.links <= links[page.row]:
+                links[page.row] |= page.links
+                tombstone = Tombstone(page.row, urls[page.row], now_ms, links[page.row])
+                self._record([tombstone])
+
         removals = [RowRemoval(self._rows.table, row) for row in rows]
+        for each in removals:
+            each.record = record_more
         begun = None if self._hook is None else self._hook.begin_removal(list(urls.values()))
         if begun is not None:
             for each in removals:
@@ -120,12 +127,14 @@ class Remover:
         found = {each.row: each.removed for each in removals if each.removed is not None}
         if self._hook is not None and begun is not None:
             # Also of rows that were tombstones already: their removal may have been killed.
-            changes = [
-                _change(urls[row], links[row] | (found[row].links if row in found else set()))
-                for row in rows
-            ]
-            self._hook.finish(begun, changes)
+            self._hook.finish(begun, [_change(urls[row], links[row]) for row in rows])
         return list(found.values())
+
+    def _record(self, tombstones: Sequence[Tombstone]) -> None:
+        with self._pages.store.table(SETTINGS_TABLE).batch() as batch:
+            for tombstone in tombstones:
+                for _, put in self._tombstones.puts(tombstone):
+                    batch.add(put)
 
 
 def _change(url: str, links: Iterable[str]) -> LinksChange:

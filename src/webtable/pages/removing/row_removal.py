@@ -121,11 +121,12 @@ class RowRemoval:
     """Removes the page of one row; called at every attempt with the row as it was read.
 
     After the last attempt, `removed` has the page, None where the row had none. `guard` is called
-    before every attempt.
+    before every attempt, and `record` with the page that the attempt removes.
     """
 
     def __init__(self, table: Table, row: bytes) -> None:
         self.guard: Callable[[], None] | None = None
+        self.record: Callable[[RemovedPage], None] | None = None
         self.removed: RemovedPage | None = None
         self.row = row
         self._table = table
@@ -150,6 +151,8 @@ class RowRemoval:
             delete.version(column, timestamp)
         url = state.facts.get(URL, b"").decode("utf-8", "replace")
         self.removed = stored_page(self._table, self.row, url)
+        if self.record is not None:
+            self.record(self.removed)
         mark = {REMOVED: row_hash(self.row).encode()}
         return Change(
             put=mark, more=[delete] if delete.markers else [], facts=mark, of_revision=_changed
