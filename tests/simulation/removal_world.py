@@ -11,7 +11,14 @@ import random
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from tests.simulation.links_world import PAGES, TARGETS, LinksBroken, LinksWorld, _task
+from tests.simulation.links_world import (
+    PAGES,
+    TARGETS,
+    LinksBroken,
+    LinksWorld,
+    _task,
+    parse,
+)
 from tests.simulation.world import Faults
 from webtable.errors import ConflictError, UrlBlocked, WebTableError
 from webtable.index.build_and_verify import verify
@@ -194,13 +201,19 @@ class BlockedLinks(RemovalWorld):
 
     def __init__(self, seed: int) -> None:
         kill = random.Random(seed).choice((0.0, 0.0, 0.01))
-        super().__init__(seed, Faults(kill=kill, tick=0.02, freeze=0.02))
+        # Tasks make several calls in a row, so that one overtakes the other between two of these.
+        super().__init__(seed, Faults(kill=kill, tick=0.02, stay=0.85, freeze=0.02))
         self.urls, self.targets, self.shards = PAGES[:1], range(3, 4), 1
         self.bodies = dict.fromkeys("abcd", b"3  x")
-        self.captures = [self._capture()]
+        self.captures = [self._with_links(self._capture())]
         self.removed = [Removed(TARGETS[3], block=True)]
         self._indexes = []
         self.pages, self.index, self.keeper = self.worker()
+
+    def _with_links(self, capture: NewCapture) -> NewCapture:
+        note = capture.note._replace(status=200, is_revisit=False, size=4, redirect="")
+        info = parse(capture.url, b"3  x", "")
+        return NewCapture(capture.url, note, b"3  x", info)
 
     def populate(self) -> None:
         """Adds one loader and one remover."""

@@ -18,6 +18,7 @@ from webtable.links import write_protocol
 from webtable.links.updating import cluster, link_changes
 from webtable.links.updating.cluster import Intents, Updater
 from webtable.links.updating.cluster_counts import Exporter
+from webtable.links.updating.removed_links import LinkPurge
 from webtable.links.updating.shard_writer import State
 from webtable.pages.removing.purge import Purger
 from webtable.pages.removing.row_removal import RowRemoval
@@ -90,7 +91,7 @@ def test_a_tombstone_stays_for_the_window(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_a_purge_waits_for_the_links(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Purger, "_is_young", lambda *_: False)
-    monkeypatch.setattr(Purger, "_purge_links", lambda *_: True)
+    monkeypatch.setattr(LinkPurge, "purge", lambda *_: None)
     assert broken_by(RemovalWorld)
 
 
