@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from webtable.errors import NotFound
+from webtable.errors import NotFound, WebTableError
 from webtable.links.link_index import LinkIndex
 from webtable.links.schema import uri_of
 from webtable.links.whole_store_creation import opened_links
+from webtable.loggers import get_logger
 from webtable.operations.operational_state import OperationalState, open_state
 from webtable.operations.removal_log import Check, LogEntry, RemovalLog
 from webtable.pages.keys import reversed_host
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = ["RemovalReport", "Removals"]
 
+_log = get_logger("webtable.operations")
 _EXAMPLES = 10
 _PURGED_AT_ONCE = 10_000
 
@@ -194,8 +196,13 @@ class Removals:
             return Purger(pages, pages.hook, passed, links_passed).purge(limit)
 
     def purge_some(self) -> None:
-        """Purges a bounded number; for the end of a load."""
-        self.purge(limit=_PURGED_AT_ONCE)
+        """Purges a bounded number; for the end of a load, which does not fail if this fails."""
+        try:
+            self.purge(limit=_PURGED_AT_ONCE)
+        except WebTableError as error:
+            _log.warning(
+                "store '%s': removed pages are not purged: %s", self._pages.store.location, error
+            )
 
 
 def _known(pages: PageTable, target: Target) -> Iterator[tuple[bytes, str]]:
