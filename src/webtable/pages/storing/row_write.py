@@ -228,7 +228,9 @@ class RowWrite:
             stored = history.notes.get(key)
             if stored is not None:
                 self.outcomes.setdefault(key, "unchanged")
-                if rank(note) > rank(stored) or not is_stored(capture, history):
+                if rank(note) > rank(stored) or (
+                    note == stored and not is_stored(capture, history)
+                ):
                     history.add(note)
                     fresh.append(capture)
                 continue

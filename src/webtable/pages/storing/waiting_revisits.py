@@ -1,11 +1,11 @@
 """Revisits that arrived before the body that they repeat, and are completed when it arrives.
 
-A revisit of another URL may be loaded before that URL. Then the row of its page names the digest of
-the body that it waits for:
+A revisit of another URL may be loaded before that URL. Then the row of its page names the digest
+of the body that it waits for:
 
     metadata:waits = digest blank digest …
 
-in the order of the digests, the first `MOST_WAITS`; empty or missing: it waits for none. The digests
+in the order of the digests, the first `MOST_WAITS`; empty or missing: it waits for none. They
 are facts of the row, so the digest index has an entry of the row for each of them. A writer that
 stores bodies reads these entries, and stores the revisits of the rows that it finds again, now with
 the body. On-disk: changing this needs a new format version. Frozen by
@@ -41,8 +41,8 @@ __all__ = [
 ]
 
 MOST_WAITS = 200
-"""How many digests a row names. If the others come before these, `webtable verify --repair` completes
-their revisits."""
+"""How many digests a row names. If the others come before these, `webtable verify --repair`
+completes their revisits."""
 _FEW = 64
 """As many entries are read at once; where there are more, those of each digest are read."""
 _MOST_ROWS = 100

@@ -14,10 +14,11 @@ from functools import partial
 from webtable.index.table import Change, IndexedTable, RowState
 from webtable.pages import columns, schema
 from webtable.pages.checking.stored_facts import with_facts
-from webtable.pages.columns import BODY, FACTS, FACTS_FAMILY, URL, WAITS
+from webtable.pages.columns import BODY, CHARSET, DIGEST, FACTS, FACTS_FAMILY, URL, WAITS
 from webtable.pages.indexes import page_indexes
 from webtable.pages.schema import TABLE, facts_family
 from webtable.pages.settings import HIGHEST_REVISION
+from webtable.pages.storing.capture_parser import stored_facts
 from webtable.pages.storing.row_history import HISTORY, history_of
 from webtable.pages.storing.row_write import Parse
 from webtable.pages.storing.waiting_revisits import encode_waits
@@ -28,7 +29,7 @@ from webtable.store.scan import ALL_VERSIONS, Scan
 
 __all__ = ["add_facts"]
 
-_COLUMNS = (*HISTORY, URL, FACTS_FAMILY)
+_COLUMNS = (*HISTORY, URL, DIGEST, CHARSET, FACTS_FAMILY)
 _BATCH_ROWS, _BATCH_CELLS = 100, 20_000
 _BATCH_BYTES = 8 * 1024 * 1024
 
@@ -74,7 +75,8 @@ def _add(rows: IndexedTable, parse: Parse, batch: list[Row]) -> None:
     size = 0
     puts: dict[bytes, list[Mutation]] = {}
     for row in batch:
-        url = row.values().get(URL, b"").decode()
+        values = row.values()
+        url = values.get(URL, b"").decode()
         history = history_of(row)
         if waits := encode_waits(filter(None, history.lacking)):
             rows.write(row.key, partial(_waiting, waits))
@@ -91,7 +93,12 @@ def _add(rows: IndexedTable, parse: Parse, batch: list[Row]) -> None:
             body = None if found is None else found.value(BODY)
             if body is None:
                 continue
-            facts = parse(url, body, note.type).facts
+            # The charset may be from a header, which is not stored; the newest body has it here.
+            charset = values.get(CHARSET, b"") if values.get(DIGEST) == digest.encode() else b""
+            if charset:
+                facts = stored_facts(url, body, note.type, charset.decode())
+            else:
+                facts = parse(url, body, note.type).facts
             if facts:
                 puts.setdefault(row.key, []).append(Put(row.key, {column: facts}, timestamp=at))
                 size += len(facts)
