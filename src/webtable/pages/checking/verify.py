@@ -236,7 +236,7 @@ def _differences(
     for column in (*METADATA_COLUMNS, CHANGED):
         if column not in values:
             yield Difference(row.key, url, f"{column.decode()} is missing")
-    # Without bodies it is not known what a revisit waits for.
+    # Only a read with bodies shows what a revisit waits for.
     has_revisits = WAITS in values or any(note.is_revisit for note in notes.values())
     if later is not None and has_revisits and (what := waits_problem(values, history_of(row))):
         yield Difference(row.key, url, what)

@@ -77,6 +77,10 @@ class CaptureWriter:
             rejected = self._write(captures, writes, also, hook)
             self._complete_all(waiting, bodies, hook)
             self._complete_late(by_row, writes, hook)
+        # Revisits that name no URL find the bodies that others got by theirs.
+        if others := bodies.completed.difference(e.note.digest for e in captures if e.body):
+            own = RevisitedBodies(self._rows, self._keys, self._parse, ())
+            self._complete_all(self._waiting.of_digests(others), own, hook)
         if hidden := self._hidden_rows(writes, without=rejected):
             mine, more = self._write_hidden({row: by_row[row] for row in hidden}, hook, bodies)
             writes, rejected = writes | mine, rejected | more

@@ -61,6 +61,9 @@ class RevisitedBodies:
     Args:
         captures: those of the write.
         known: digest → a row that has the body, also where its newest capture has another.
+
+    Attributes:
+        completed: the digests of the revisits that got a body.
     """
 
     def __init__(
@@ -76,6 +79,7 @@ class RevisitedBodies:
         self._parse = parse
         self._captures = captures
         self._known = known
+        self.completed: set[str] = set()
         self._written: dict[str, NewCapture] | None = None
         self._found: dict[tuple[str, str], _Stored | None] = {}
 
@@ -84,6 +88,7 @@ class RevisitedBodies:
         found = self._find(revisit)
         if found is None:
             return None
+        self.completed.add(revisit.note.digest)
         media_type = revisit.note.type or found.type
         info = self._parse(revisit.url, found.body, media_type)
         return revisit._replace(

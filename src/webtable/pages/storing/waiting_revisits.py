@@ -170,8 +170,10 @@ class WaitingRevisits:
 
     def _revisit(self, row: Row, digest: str) -> NewCapture | None:
         history, url = history_of(row), (row.value(URL) or b"").decode()
-        note = history.newest_revisit(digest) if url and history.lacks_body(digest) else None
-        if note is None:
+        # Also one that has its body by now: on a cluster, its writer may have died before it
+        # removed the entry, and to write the row again removes it.
+        note = history.newest_revisit(digest)
+        if note is None or not url:
             return None
         qualifier = note_qualifier(note)
         found = self._rows.table.get(row.key, (HEAD + qualifier,))
