@@ -1,4 +1,4 @@
-"""Revisits that arrive before their body, on a cluster: the writer that comes last completes them."""
+"""Revisits before their body, on a cluster: the writer that comes last completes them."""
 
 from __future__ import annotations
 

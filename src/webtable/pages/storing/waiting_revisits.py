@@ -131,7 +131,7 @@ class WaitingRevisits:
         """Yields all revisits that wait for a body."""
         found = self._rows.hits(DIGESTS, Scan(prefix=WAITING, batch_rows=_FEW))
         for hits in _cut(found, max(1, _MOST_BYTES // MAX_BODY_BYTES)):
-            if some := self._revisits(hits):
+            if some := self._revisits(hits, lacking=True):
                 yield some
 
     def digests(self, most: int) -> set[str]:
@@ -156,24 +156,27 @@ class WaitingRevisits:
         wanted = (hit for hit in found if _digest_of(hit) in digests)
         yield from _cut(wanted, max(1, min(_MOST_ROWS, _MOST_BYTES // max(1, largest))))
 
-    def _revisits(self, hits: Sequence[Hit]) -> list[NewCapture]:
-        """Returns the newest revisit of each digest in each row, as it was loaded."""
+    def _revisits(self, hits: Sequence[Hit], *, lacking: bool = False) -> list[NewCapture]:
+        """Returns the newest revisit of each digest in each row, as it was loaded.
+
+        Also of rows that have the body by now, unless `lacking`: on a cluster, a writer may have
+        died before it removed the entry, and to write the row again removes it.
+        """
         rows = list(dict.fromkeys(hit.row for hit in hits))
         found = self._rows.table.get_many([Get(row, (*HISTORY, URL), ALL_VERSIONS) for row in rows])
         by_row = dict(zip(rows, found, strict=True))
         revisits = []
         for hit in hits:
             row = by_row[hit.row]
-            if row is not None and (revisit := self._revisit(row, _digest_of(hit))) is not None:
+            revisit = None if row is None else self._revisit(row, _digest_of(hit), lacking)
+            if revisit is not None:
                 revisits.append(revisit)
         return revisits
 
-    def _revisit(self, row: Row, digest: str) -> NewCapture | None:
+    def _revisit(self, row: Row, digest: str, lacking: bool) -> NewCapture | None:
         history, url = history_of(row), (row.value(URL) or b"").decode()
-        # Also one that has its body by now: on a cluster, its writer may have died before it
-        # removed the entry, and to write the row again removes it.
         note = history.newest_revisit(digest)
-        if note is None or not url:
+        if note is None or not url or (lacking and not history.lacks_body(digest)):
             return None
         qualifier = note_qualifier(note)
         found = self._rows.table.get(row.key, (HEAD + qualifier,))
