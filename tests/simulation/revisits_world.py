@@ -17,15 +17,15 @@ from tests.simulation.pages_world import (
     parse,
 )
 from webtable.errors import WebTableError
-from webtable.index.maintenance import verify
+from webtable.index.build_and_verify import verify
 from webtable.index.write_protocol import REPAIR_AGE_MS
 from webtable.pages.asking.page_at_time import completed_captures
 from webtable.pages.columns import WAITS
 from webtable.pages.indexes import DIGESTS, WAITING
 from webtable.pages.page import NewCapture
+from webtable.pages.page_table import PageTable
 from webtable.pages.storing.cell_encoding import Origin, encode_origin
 from webtable.pages.storing.page_versions import CaptureNote
-from webtable.pages.table import PageTable
 from webtable.store.scan import Scan
 
 __all__ = ["RevisitsWorld", "play_revisits"]

@@ -19,16 +19,16 @@ import pytest
 import webtable
 from tests.pages.loading.loads import contents, stored_cells, write_jsonl, write_revisits
 from webtable import Store
-from webtable.index.maintenance import verify
+from webtable.index.build_and_verify import verify
 from webtable.local.hbase import LocalHBase
 from webtable.pages.asking.change_feed import ChangeFeed
 from webtable.pages.asking.queries import PageQueries
 from webtable.pages.checking.verify import PageReport, verify_pages
 from webtable.pages.columns import CHANGED, URL
 from webtable.pages.loading.loader import Loader
+from webtable.pages.page_table import PageTable
 from webtable.pages.storing.capture_parser import parse_stored
 from webtable.pages.storing.content_revision import decode_changed
-from webtable.pages.table import PageTable
 
 SOAK = bool(os.environ.get("WEBTABLE_SOAK"))
 KILLS = {"rocks": 250 if SOAK else 25, "hbase": 50 if SOAK else 5}

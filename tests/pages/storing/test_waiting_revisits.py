@@ -14,16 +14,16 @@ import webtable
 from tests.pages.conftest import parse
 from tests.pages.storing.test_heads import BEGIN
 from tests.pages.storing.test_revisited_bodies import Site, check
-from webtable.index.maintenance import verify
+from webtable.index.build_and_verify import verify
 from webtable.pages.asking.page_at_time import completed_captures
 from webtable.pages.captures import payload_digest
 from webtable.pages.checking.verify import verify_pages
 from webtable.pages.columns import REVISION, WAITS
 from webtable.pages.indexes import DIGESTS, WAITING
 from webtable.pages.page import NewCapture, PageInfo
+from webtable.pages.page_table import PageTable
 from webtable.pages.storing.page_versions import CaptureNote
 from webtable.pages.storing.waiting_revisits import MOST_WAITS, encode_waits, waits_of
-from webtable.pages.table import PageTable
 from webtable.store.scan import ALL_VERSIONS, Scan
 
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from webtable.pages.columns import BODY_OF
+from webtable.pages.page_table import PageTable
 from webtable.pages.storing.cell_encoding import decode_body_of
 from webtable.pages.storing.waiting_revisits import WaitingRevisits
-from webtable.pages.table import PageTable
 from webtable.store.scan import ALL_VERSIONS, Scan
 
 __all__ = ["complete_waiting"]

@@ -10,8 +10,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 
 from webtable.errors import BatchError, WebTableError
-from webtable.index.table import IndexedTable, commit_lock
-from webtable.index.writer import Also, Before
+from webtable.index.indexed_table import IndexedTable, commit_lock
+from webtable.index.row_writer import Also, Before
 from webtable.pages import schema
 from webtable.pages.columns import URL
 from webtable.pages.hooks import LinksChange, PageHook

@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
 from webtable.errors import CorruptData, InvalidUrl, NotFound, SchemaMismatch, StaleIndex
-from webtable.index.table import IndexedTable
+from webtable.index.indexed_table import IndexedTable
 from webtable.pages.columns import BODY, BODY_OF, CAPTURE, TYPE
 from webtable.pages.formats.payload_digests import is_digest_of
 from webtable.pages.indexes import DIGESTS
@@ -31,7 +31,7 @@ from webtable.pages.storing.cell_encoding import (
 from webtable.pages.storing.page_versions import CaptureNote
 from webtable.pages.storing.row_history import RowHistory
 from webtable.pages.urls import canonical_url
-from webtable.store.model import Row
+from webtable.store.cells_and_rows import Row
 from webtable.store.scan import ALL_VERSIONS, Scan
 
 __all__ = ["Complete", "Parse", "RevisitedBodies", "is_stored", "with_revisited_body"]

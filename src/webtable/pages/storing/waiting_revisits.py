@@ -21,14 +21,14 @@ from __future__ import annotations
 import itertools
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from webtable.index.table import Hit, IndexedTable
+from webtable.index.indexed_table import Hit, IndexedTable
 from webtable.pages.captures import MAX_BODY_BYTES
 from webtable.pages.columns import CAPTURE, HEAD, URL, WAITS
 from webtable.pages.indexes import DIGESTS, WAITING
 from webtable.pages.page import NewCapture
 from webtable.pages.storing.cell_encoding import note_qualifier, origin_text
 from webtable.pages.storing.row_history import HISTORY, RowHistory, history_of
-from webtable.store.model import Row
+from webtable.store.cells_and_rows import Row
 from webtable.store.scan import ALL_VERSIONS, Get, Scan
 
 __all__ = [

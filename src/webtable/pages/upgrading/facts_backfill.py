@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from webtable.index.table import Change, IndexedTable, RowState
+from webtable.index.indexed_table import Change, IndexedTable, RowState
 from webtable.pages import columns, schema
 from webtable.pages.checking.stored_facts import with_facts
 from webtable.pages.columns import BODY, CHARSET, DIGEST, FACTS, FACTS_FAMILY, URL, WAITS
@@ -23,7 +23,7 @@ from webtable.pages.storing.row_history import HISTORY, history_of
 from webtable.pages.storing.row_write import Parse
 from webtable.pages.storing.waiting_revisits import encode_waits
 from webtable.pages.upgrading.step_run import StepRun
-from webtable.store.model import Row
+from webtable.store.cells_and_rows import Row
 from webtable.store.mutation import Mutation, Put
 from webtable.store.scan import ALL_VERSIONS, Scan
 
@@ -109,7 +109,7 @@ def _add(rows: IndexedTable, parse: Parse, batch: list[Row]) -> None:
 
 
 def _waiting(waits: bytes, state: RowState) -> Change | None:
-    """Notes what a row waits for; see `webtable.index.table.Decide`."""
+    """Notes what a row waits for; see `webtable.index.indexed_table.Decide`."""
     if URL not in state.facts or state.facts.get(WAITS, b"") == waits:
         return None
     return Change(put={WAITS: waits})
