@@ -147,11 +147,8 @@ class WaitingRevisits:
         few = list(itertools.islice(self._rows.hits_of_many(DIGESTS, [scan])[0], _FEW))
         found: Iterator[Hit] = iter(few)
         if len(few) == _FEW:
-            scans = [
-                Scan(prefix=b"%b%b_" % (WAITING, digest.encode()), batch_rows=_FEW)
-                for digest in sorted(digests)
-            ]
-            streams = self._rows.hits_of_many(DIGESTS, scans)
+            groups = [b"%b%b_" % (WAITING, digest.encode()) for digest in sorted(digests)]
+            streams = self._rows.hits_of_prefixes(DIGESTS, groups, few=_FEW)
             found = itertools.chain.from_iterable(streams)
         wanted = (hit for hit in found if _digest_of(hit) in digests)
         yield from _cut(wanted, max(1, min(_MOST_ROWS, _MOST_BYTES // max(1, largest))))
