@@ -21,7 +21,7 @@ from webtable.pages.facts import Facts, Indexability
 from webtable.pages.page import Outcome, Page, PageCapture
 from webtable.pages.page_table import PageTable
 from webtable.pages.storing.capture_parser import parse_stored, ready
-from webtable.pages.time_arguments import When, optional_second, second_of
+from webtable.pages.time_arguments import When, optional_second
 from webtable.store.store import Store, open_store
 from webtable.temporary_folders import remove_all_dead
 
@@ -282,10 +282,10 @@ class WebTable:
                 of inlinks.
         """
         url = self._table.find_url(url)
-        if as_of is None:
-            return self._table.page(url)
-        found = page_at(self._table, url, second_of(as_of))
-        return None if found is None else found[0]
+        second = optional_second(as_of)
+        found = None if second is None else page_at(self._table, url, second)
+        page = self._table.page(url) if second is None else found and found[0]
+        return page and page.with_facts(lambda: self._table.facts(url, second))
 
     def body(self, url: str, *, as_of: When | None = None) -> bytes | None:
         """Returns the body of a page, byte for byte; None where it is not stored."""

@@ -12,7 +12,7 @@ from webtable.index.indexed_table import Found, Hit
 from webtable.pages.asking.pages_by_index import FEW, SiteRows
 from webtable.pages.asking.results import QueryCost, ResultPage, after_key, bounded
 from webtable.pages.captures import payload_digest
-from webtable.pages.indexes import DIGESTS
+from webtable.pages.indexes import DIGESTS, WAITING
 from webtable.pages.page import Page, page_of
 from webtable.pages.page_table import PageTable
 from webtable.result_base import Value
@@ -81,7 +81,9 @@ def _marked_pieces(
     # Some more at once: the mark of a group that has fallen apart stays until a repair.
     at_once = 2 * size
     found = pages.rows.marked(DIGESTS, start, few=at_once + 1)
-    marked = (group for group in found if group != _EMPTY_BODY)
+    # Pages that wait for a body are behind all others.
+    groups_of_pages = itertools.takewhile(lambda group: group < WAITING, found)
+    marked = (group for group in groups_of_pages if group != _EMPTY_BODY)
     while groups := list(itertools.islice(marked, at_once)):
         streams = pages.rows.hits_of_prefixes(DIGESTS, groups, few=FEW)
         if site is not None:

@@ -25,6 +25,7 @@ from webtable.pages.columns import (
     PENDING,
     REMOVED,
     REVISION,
+    WAITS,
 )
 from webtable.pages.storing.cell_encoding import (
     decode_note,
@@ -49,9 +50,9 @@ __all__ = [
     "stray_cells",
 ]
 
-# The content revision, and the counts of the link index, have a revision as timestamp, not the
-# time of a capture.
-_DERIVED = frozenset({CHANGED, REMOVED, INLINKS, INLINKS_AT})
+# The content revision, the awaited digests and the counts of the link index have a revision as
+# timestamp, not the time of a capture.
+_DERIVED = frozenset({CHANGED, REMOVED, INLINKS, INLINKS_AT, WAITS})
 _TRUTH = tuple(
     name.encode()
     for name in (schema.CONTENT, schema.METADATA, schema.OUTLINKS, schema.CAPTURES, schema.FACTS)

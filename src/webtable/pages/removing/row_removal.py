@@ -19,7 +19,7 @@ markers: a row with it is a tombstone only if it has no URL.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from webtable.errors import CorruptData
@@ -34,7 +34,9 @@ from webtable.pages.columns import (
     REMOVED,
     REVISION,
     URL,
+    WAITS,
 )
+from webtable.pages.page import NewCapture, Outcome
 from webtable.pages.removing.targets import row_hash
 from webtable.pages.removing.tombstones import link_targets
 from webtable.pages.storing.content_revision import ContentRevision, encode_changed
@@ -53,11 +55,12 @@ __all__ = [
     "masked_seconds",
     "raw_row",
     "stored_page",
+    "unmasked",
 ]
 
 _KEPT = frozenset({REVISION, PENDING})
 # These have a revision as timestamp, not the time of a capture.
-_DERIVED = _KEPT | {CHANGED, REMOVED, INLINKS, INLINKS_AT, INLINK_COUNT}
+_DERIVED = _KEPT | {CHANGED, REMOVED, WAITS, INLINKS, INLINKS_AT, INLINK_COUNT}
 _KEYS_ONLY = "KeyOnlyFilter()"
 
 
@@ -99,6 +102,18 @@ def masked_seconds(table: Table, row: bytes) -> frozenset[int]:
         for column, timestamp, _, kind in cells
         if kind == CellType.DELETE and column not in _DERIVED and not timestamp % 1000
     )
+
+
+def unmasked(
+    table: Table, row: bytes, captures: Sequence[NewCapture]
+) -> tuple[list[NewCapture], dict[tuple[int, str], Outcome]]:
+    """Returns the captures that no removal masks, and the outcomes of the others."""
+    masked = masked_seconds(table, row)
+    left = [each for each in captures if each.note.time not in masked]
+    hidden: dict[tuple[int, str], Outcome] = {
+        each.key: "hidden" for each in captures if each.note.time in masked
+    }
+    return left, hidden
 
 
 def links_of_row(table: Table, row: bytes) -> set[str]:

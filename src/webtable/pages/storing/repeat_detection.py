@@ -35,7 +35,7 @@ from webtable.pages.columns import (
     TYPE,
     URL,
 )
-from webtable.pages.page import CaptureSummary
+from webtable.pages.page import CaptureSummary, PageInfo, info_of
 from webtable.pages.storing.cell_encoding import capture_cells, decode_time, encode_time
 from webtable.pages.storing.content_revision import content_change
 from webtable.pages.storing.page_versions import CaptureNote
@@ -48,6 +48,7 @@ __all__ = [
     "Repeated",
     "Retention",
     "encode_newest",
+    "info_in",
     "repeat",
     "repeated_change",
     "stored_parse_context",
@@ -121,6 +122,12 @@ def stored_parse_context(facts: Mapping[bytes, bytes]) -> str | None:
         return None
     parsing, *_, context = cell.decode().split("\t", _FIELDS)
     return context if parsing == PARSING else None
+
+
+def info_in(facts: Mapping[bytes, bytes]) -> PageInfo:
+    """Returns the values of the newest capture of a row, as far as its facts have them."""
+    count = int(facts.get(OUTLINKS) or 0)
+    return info_of(facts)._replace(link_count=count, context=stored_parse_context(facts))
 
 
 def repeat(
