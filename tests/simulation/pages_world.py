@@ -50,9 +50,12 @@ class PagesWorld:
 
     def loader(self) -> PageTable:
         """Returns the pages as a loader of its own, with its own clock, has them."""
-        return PageTable.open(
+        pages = PageTable.open(
             self.world.store, parse, workers=1, clock=self.world.clock(), tokens=self.world.token
         )
+        # What is stored is right with clocks that differ by more than the feed permits.
+        pages.rows.clock_check = None
+        return pages
 
     def _capture(self, url: str) -> NewCapture:
         chance = self.chance
@@ -99,8 +102,6 @@ class PagesWorld:
 
     def check(self) -> None:
         """Loads everything once more, and compares."""
-        for clock in self.world.clocks:
-            clock.skew_ms = 0  # a writer whose clock is wrong by more than 30 seconds is rejected
         self.load(self.quiet)
         in_order = self._in_order()
         for url in self.urls:
