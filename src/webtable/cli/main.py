@@ -85,6 +85,14 @@ def _system_errors() -> Iterator[None]:
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(__version__, message="%(prog)s %(version)s")
+@click.option(
+    "--config",
+    metavar="FILE",
+    envvar="WEBTABLE_CONFIG",
+    expose_value=False,
+    callback=lambda _ctx, _option, file: _use_config(file),
+    help="The configuration of all commands; see docs/reference/config.md.",
+)
 @group_store_option
 def cli() -> None:
     """Store crawled web pages the way Bigtable's Webtable did, and query them.
@@ -92,6 +100,12 @@ def cli() -> None:
     Every command takes --store LOCATION: a directory for an embedded store, or hbase://HOST for
     a cluster. The environment variable WEBTABLE_STORE sets it for all commands.
     """
+
+
+def _use_config(file: str | None) -> None:
+    # The library reads the variable, in worker processes too.
+    if file is not None:
+        os.environ["WEBTABLE_CONFIG"] = file
 
 
 def main() -> None:

@@ -40,8 +40,8 @@ __all__ = [
     "open_indexes",
     "open_table",
     "stored_declaration",
-    "stored_tables",
     "stored_form",
+    "stored_tables",
 ]
 
 CATALOG = "webtable_records"
