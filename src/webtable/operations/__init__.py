@@ -1,1 +1,1 @@
-"""Running a store: what keeps it in the shape that programs declare, and what runs beside them."""
+"""Running a store: what must be remembered about its operation, and the consumers of its feeds."""
