@@ -107,5 +107,5 @@ def test_what_cannot_be_altered_is_a_mismatch(embedded: Store) -> None:
 def test_an_option_that_is_not_valid_is_an_error_of_the_class() -> None:
     with pytest.raises(InvalidRequest, match="compression 'GZIP' is not valid"):
 
-        class Bad(Record, table="bad", compression="GZIP"):  # type: ignore[arg-type]
+        class Bad(Record, table="bad", compression="GZIP"):
             key: Key[str]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -138,7 +139,13 @@ def alteration(table: str, found: Iterable[Difference]) -> AlterTable:
     return AlterTable(table, changes, options, attributes)
 
 
-def missing_splits(splits: Sequence[bytes], starts: Iterable[bytes]) -> list[bytes]:
-    """Returns the declared split keys at which no region begins."""
-    existing = set(starts)
-    return [key for key in splits if key not in existing]
+def missing_splits(splits: Sequence[bytes], starts: Sequence[bytes]) -> list[list[bytes]]:
+    """Returns the declared split keys at which no region begins, those of one region together.
+
+    >>> missing_splits([b"b", b"c", b"k", b"p"], [b"", b"k"])
+    [[b'b', b'c'], [b'p']]
+    """
+    of_region: dict[int, list[bytes]] = {}
+    for key in sorted(set(splits) - set(starts)):
+        of_region.setdefault(bisect_right(starts, key), []).append(key)
+    return list(of_region.values())

@@ -76,7 +76,9 @@ def _send(options: EmailOptions, location: str, notices: Sequence[Notice]) -> No
             server.starttls(context=ssl.create_default_context())
         if options.user is not None:
             server.login(options.user, _password(options))
-        server.send_message(message)
+        rejected = server.send_message(message)
+    if rejected:  # some recipients; if all are, smtplib raises this itself
+        raise smtplib.SMTPRecipientsRefused(rejected)
 
 
 def _password(options: EmailOptions) -> str:

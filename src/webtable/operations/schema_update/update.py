@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from fnmatch import fnmatchcase
 
@@ -226,8 +226,7 @@ class SchemaUpdate:
             else:
                 draft.add(statement, lost)
                 schema = after
-        for split in self._splits(declared):
-            draft.add(split)
+        self._split(draft, declared)
 
     def _allowed(self) -> list[Kind]:
         return [kind for kind in KINDS if getattr(self.options, kind)]
@@ -244,14 +243,22 @@ class SchemaUpdate:
             self._store, before, after, lambda rows: self._on_progress(name, rows)
         )
 
-    def _splits(self, declared: Declared) -> Iterator[SplitTable]:
+    def _split(self, draft: DiffDraft, declared: Declared) -> None:
         # The regions of an embedded store share their files: there is nothing to split.
         if not (self.options.splits and declared.splits and self._store.capabilities.cluster):
             return
         name = declared.schema.name
         starts = [region.start for region in self._store.admin.regions(name)]
-        for key in missing_splits(declared.splits, starts):
-            yield SplitTable(name, key)
+        later = 0
+        for keys in missing_splits(declared.splits, starts):
+            # A region fresh from a split cannot be split again before it was compacted.
+            draft.add(SplitTable(name, keys[len(keys) // 2]))
+            later += len(keys) - 1
+        if later:
+            draft.advise(
+                f"table '{name}': split keys that need another apply, once its new regions were"
+                f" compacted: {later:,}"
+            )
 
 
 def _drops_data(found: SchemaDiff) -> bool:

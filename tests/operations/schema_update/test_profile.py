@@ -1,0 +1,150 @@
+"""The profile of a store of pages: changed by a schema update, on both engines."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from webtable.config import Config, SchemaUpdateOptions
+from webtable.errors import InvalidRequest, NotFound
+from webtable.operations.schema_update import SchemaUpdate
+from webtable.pages.schema import pages_schema
+from webtable.store.scan import ALL_VERSIONS
+from webtable.store.schema import TableSchema
+from webtable.store.store import Store
+from webtable.webtable import WebTable
+
+DROPPING = Config(schema_update=SchemaUpdateOptions(drop_data=True))
+DAY = 86_400
+URL = "https://www.example.com/"
+
+
+def filled(location: str) -> WebTable:
+    """A store of pages in the profile `archive`, with versions that `live` does not keep."""
+    web = WebTable.open(location, profile="archive")
+    now = int(time.time())
+    for age in (200, 100, 4, 3, 2, 1):
+        body = f"<title>{age}</title><a href=/{age}>{age}</a>"
+        web.put(URL, body, fetched=now - age * DAY)
+    return web
+
+
+def families(store: Store) -> TableSchema:
+    return store.describe_table("webtable")
+
+
+def wanted(store: Store, profile: str) -> TableSchema:
+    is_embedded = store.capabilities.atomic_commits
+    return pages_schema("live" if profile == "live" else "archive", is_embedded=is_embedded)
+
+
+def bodies(web: WebTable) -> int:
+    page = web.page(URL)
+    assert page is not None
+    row = web.store.table("webtable").get(page.row_key, (b"content:html",), versions=ALL_VERSIONS)
+    return 0 if row is None else len(row)
+
+
+def test_a_profile_is_changed_there_and_back(location: str) -> None:
+    with filled(location) as web:
+        store = web.store
+        before = families(store)
+        assert before == wanted(store, "archive")
+        assert SchemaUpdate(store).diff().is_empty
+        count = bodies(web)
+
+        with pytest.raises(InvalidRequest, match=r"the profile 'live' drops data: [1-9]") as caught:
+            SchemaUpdate(store).change_profile("live")
+        assert "--drop-data" in caught.value.hint
+        shown = SchemaUpdate(store).change_profile("live", dry_run=True)
+        assert not shown.statements
+        assert [each.switch for each in shown.withheld] == ["drop_data", "drop_data"]
+        lost = shown.withheld[-1].lost_cells
+        assert families(store) == before
+        assert bodies(web) == count
+        assert SchemaUpdate(store).diff().is_empty
+
+        done = SchemaUpdate(store, DROPPING).change_profile("live")
+        assert done.lost_cells == lost
+        assert families(store) == wanted(store, "live")
+        assert bodies(web) == 3
+        assert SchemaUpdate(store).diff().is_empty
+    with WebTable.open(location) as web:
+        assert web.profile == "live"
+        assert web.verify(quick=True).is_clean
+        # To a profile that keeps more no switch is needed.
+        SchemaUpdate(web.store).change_profile("archive")
+        assert families(web.store) == before
+        assert SchemaUpdate(web.store).diff().is_empty
+    with WebTable.open(location, read_only=True) as web:
+        assert web.profile == "archive"
+
+
+class Killed(BaseException):
+    """Stands for the end of the process."""
+
+
+def test_a_change_that_was_interrupted_is_completed_by_the_next_update(
+    embedded: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    location = embedded.location
+    embedded.close()
+    with filled(location) as web:
+        store, count = web.store, bodies(web)
+
+        def killed(_schema: TableSchema) -> None:
+            raise Killed
+
+        with monkeypatch.context() as patched:
+            patched.setattr(store, "alter_table", killed)
+            with pytest.raises(Killed):
+                SchemaUpdate(store, DROPPING).change_profile("live")
+        assert families(store) == wanted(store, "archive")
+        # Without its switch no data is dropped, only what keeps more is done.
+        found = SchemaUpdate(store).apply()
+        assert [each.switch for each in found.withheld] == ["drop_data"]
+        assert bodies(web) == count
+        SchemaUpdate(store, DROPPING).apply()
+        assert families(store) == wanted(store, "live")
+        assert SchemaUpdate(store).diff().is_empty
+
+        # The other way round nothing is dropped, whatever comes first.
+        with monkeypatch.context() as patched:
+            patched.setattr(store, "alter_table", killed)
+            with pytest.raises(Killed):
+                SchemaUpdate(store).change_profile("archive")
+        SchemaUpdate(store).apply()
+        assert families(store) == wanted(store, "archive")
+
+
+def test_a_store_without_pages_has_no_profile(embedded: Store) -> None:
+    with pytest.raises(NotFound, match="store of pages"):
+        SchemaUpdate(embedded).change_profile("live")
+
+
+def test_an_index_table_that_is_missing_is_created_and_must_be_built(location: str) -> None:
+    with filled(location) as web:
+        store = web.store
+        store.drop_table("webtable_status_idx")
+        store.drop_table("webindex_work")
+        found = SchemaUpdate(store).apply()
+        assert [each.text.partition(",")[0] for each in found.statements] == [
+            "create 'webtable_status_idx'",
+            "put 'webtable_settings'",
+            "create 'webindex_work'",
+        ]
+        assert found.advice == (
+            "table 'webtable_status_idx': fill it with `webtable index build webtable_status_idx`",
+            "table 'webindex_work': fill it with `webtable links rebuild`",
+        )
+        assert SchemaUpdate(store).diff().is_empty
+    with WebTable.open(location) as web:
+        assert web.indexes()["webtable_status_idx"] == "building"
+        assert not web.links.is_ready
+        web.build_index("webtable_status_idx")
+        web.rebuild_links()
+        assert web.indexes()["webtable_status_idx"] == "ready"
+        assert web.links.is_ready
+        assert web.verify(quick=True).is_clean
+        assert SchemaUpdate(web.store).diff().is_empty
