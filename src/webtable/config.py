@@ -87,8 +87,8 @@ class SchemaUpdateOptions(Section, frozen=True, kw_only=True):
         ttl: change the TTL of families.
         versions: change VERSIONS and MIN_VERSIONS of families.
         options: change all other options of tables and families.
-        splits: split tables at declared split keys; only on a cluster, and not at the start of a
-            program unless the mode is `execute`.
+        splits: split tables at declared split keys, on a cluster; to compare them costs a request
+            for the regions of each table.
         drop_data: also changes that drop data: a shorter TTL, fewer versions.
         ignore: tables to ignore, by name or by pattern, such as `test_*`.
         records: record classes to declare, as `MODULE:CLASS`; each module is imported.
@@ -208,7 +208,9 @@ def parse_config(text: str) -> Config:
     except tomllib.TOMLDecodeError as exc:
         raise InvalidRequest(f"it is not TOML: {exc}", hint="see toml.io for the syntax") from exc
     for key, known in _unknown_keys(values, Config, ""):
-        near = difflib.get_close_matches(key.rpartition(".")[2], known, n=1)
+        name = key.rpartition(".")[2]
+        longer = [each for each in known if each.startswith(name)]
+        near = longer or difflib.get_close_matches(name, known, n=1)
         hint = f"did you mean '{near[0]}'?" if near else f"known keys: {', '.join(known)}"
         raise InvalidRequest(f"unknown key '{key}'", hint=hint)
     try:

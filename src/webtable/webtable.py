@@ -13,7 +13,6 @@ from webtable.errors import AlreadyExists
 from webtable.links.asking.links_api import Links
 from webtable.links.index import LinkIndex
 from webtable.links.store_creation import create_tables, link_hook, opened_links
-from webtable.operations.schema_update.start_up import update_at_start
 from webtable.pages.asking.page_at_time import captures_of, indexability_of, page_at
 from webtable.pages.asking.queries import PageQueries
 from webtable.pages.asking.reports import Reports, list_of
@@ -110,6 +109,8 @@ class WebTable:
                 with contextlib.suppress(AlreadyExists):
                     create_tables(store, keys, profile)
             if not read_only:
+                from webtable.operations.schema_update.start_up import update_at_start
+
                 remove_all_dead()
                 update_at_start(store, config)
             return cls(store)

@@ -21,7 +21,7 @@ from webtable.cli.command_list import COMMANDS
 from webtable.cli.lazy_group import Entry, LazyGroup
 from webtable.cli.output import json_text, talk
 from webtable.cli.safe_text import show_text
-from webtable.cli.shared_options import FORMAT_KEY, GO_ON_KEY, group_store_option
+from webtable.cli.shared_options import FORMAT_KEY, GO_ON_KEY, complete_files, group_store_option
 from webtable.errors import UsageError, door, error_body
 
 __all__ = ["COMMANDS", "Entry", "cli", "main"]
@@ -89,6 +89,7 @@ def _system_errors() -> Iterator[None]:
     "--config",
     metavar="FILE",
     envvar="WEBTABLE_CONFIG",
+    shell_complete=complete_files,
     expose_value=False,
     callback=lambda _ctx, _option, file: _use_config(file),
     help="The configuration of all commands; see docs/reference/config.md.",
