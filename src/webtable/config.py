@@ -2,7 +2,8 @@
 
 It is the first of these that is given:
 
-1. `webtable --config FILE`, or the environment variable `WEBTABLE_CONFIG`; the file must exist
+1. `webtable --config FILE COMMAND`, or the environment variable `WEBTABLE_CONFIG`; the file must
+   exist
 2. `webtable/webtable.toml` in the user's folder of configuration: `$XDG_CONFIG_HOME`, by default
    `~/.config`
 
@@ -92,7 +93,7 @@ class SchemaUpdateOptions(Section, frozen=True, kw_only=True):
         drop_data: also changes that drop data: a shorter TTL, fewer versions.
         ignore: tables to ignore, by name or by pattern, such as `test_*`.
         records: record classes to declare, as `MODULE:CLASS`; each module is imported.
-        log_file: a file to which the statements are appended.
+        log_file: a file to which the statements are appended; it may begin with `~/`.
         email: to whom the statements are sent.
     """
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import get_args
 
 import pytest
+from msgspec.structs import fields
 
 from webtable.config import (
     Config,
@@ -16,6 +18,7 @@ from webtable.config import (
     parse_config,
 )
 from webtable.errors import InvalidRequest, NotFound
+from webtable.store.schema import Family
 
 WHOLE = """
 [schema_update]
@@ -178,3 +181,13 @@ def test_an_error_names_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     file.write_bytes(b"\xff")
     with pytest.raises(InvalidRequest, match="is not UTF-8"):
         load_config()
+
+
+def test_a_declared_family_has_the_options_of_a_family() -> None:
+    declared = {field.name: field.type for field in fields(FamilyOptions)}
+    options = {field.name: field.type for field in fields(Family) if field.name != "name"}
+    assert declared.keys() == options.keys()
+    for name, kind in options.items():
+        if choices := [each for each in get_args(kind) if isinstance(each, str)]:
+            (given,) = (each for each in get_args(declared[name]) if get_args(each))
+            assert get_args(given) == tuple(choices), name

@@ -6,7 +6,8 @@ import time
 
 import pytest
 
-from webtable.config import Config, SchemaUpdateOptions
+import webtable
+from webtable.config import Config, FamilyOptions, SchemaUpdateOptions, TableOptions
 from webtable.errors import InvalidRequest, NotFound
 from webtable.operations.schema_update import SchemaUpdate
 from webtable.pages.schema import pages_schema
@@ -81,41 +82,46 @@ def test_a_profile_is_changed_there_and_back(location: str) -> None:
         assert web.profile == "archive"
 
 
-class Killed(BaseException):
-    """Stands for the end of the process."""
-
-
-def test_a_change_that_was_interrupted_is_completed_by_the_next_update(
-    embedded: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    location = embedded.location
-    embedded.close()
+def test_a_change_that_was_interrupted_is_completed_by_the_next_update(location: str) -> None:
     with filled(location) as web:
         store, count = web.store, bodies(web)
-
-        def killed(_schema: TableSchema) -> None:
-            raise Killed
-
-        with monkeypatch.context() as patched:
-            patched.setattr(store, "alter_table", killed)
-            with pytest.raises(Killed):
-                SchemaUpdate(store, DROPPING).change_profile("live")
+        # What the store is left with by a process that dies after the first statement.
+        dropping = SchemaUpdate(store, DROPPING).change_profile("live", dry_run=True)
+        first, second = dropping.statements
+        first.run(store)
         assert families(store) == wanted(store, "archive")
         # Without its switch no data is dropped, only what keeps more is done.
         found = SchemaUpdate(store).apply()
         assert [each.switch for each in found.withheld] == ["drop_data"]
         assert bodies(web) == count
+        assert "VERSIONS => 3" in second.text
         SchemaUpdate(store, DROPPING).apply()
         assert families(store) == wanted(store, "live")
         assert SchemaUpdate(store).diff().is_empty
 
         # The other way round nothing is dropped, whatever comes first.
-        with monkeypatch.context() as patched:
-            patched.setattr(store, "alter_table", killed)
-            with pytest.raises(Killed):
-                SchemaUpdate(store).change_profile("archive")
+        SchemaUpdate(store).change_profile("archive", dry_run=True).statements[0].run(store)
+        assert families(store) == wanted(store, "live")
         SchemaUpdate(store).apply()
         assert families(store) == wanted(store, "archive")
+
+
+def test_the_configuration_counts_before_the_profile(embedded: Store) -> None:
+    location = embedded.location
+    embedded.close()
+    WebTable.create(location).close()
+    declared = {"content": FamilyOptions(ttl_seconds=30 * DAY)}
+    tables = {"webtable": TableOptions(families=declared)}
+    config = Config(schema_update=SchemaUpdateOptions(drop_data=True), tables=tables)
+    with webtable.open(location) as store:
+        update = SchemaUpdate(store, config)
+        update.change_profile("live")
+        content, outlinks = (families(store).family(each) for each in ("content", "outlinks"))
+        assert content is not None
+        assert outlinks is not None
+        assert (content.versions, content.ttl_seconds) == (3, 30 * DAY)
+        assert outlinks.ttl_seconds == 180 * DAY
+        assert update.diff().is_empty
 
 
 def test_a_store_without_pages_has_no_profile(embedded: Store) -> None:

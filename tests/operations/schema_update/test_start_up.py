@@ -16,6 +16,7 @@ from tests.hbase.wire.certificates import Authority
 from tests.operations.schema_update.smtp_server import SmtpServer
 from webtable.config import Config, EmailOptions, SchemaUpdateOptions, parse_config
 from webtable.errors import FormatVersionError, InvalidRequest
+from webtable.operations.schema_update.notices import Notice, send_notices
 from webtable.operations.schema_update.start_up import update_at_start
 from webtable.records import Collection, Key, Record
 from webtable.store.schema import Family
@@ -174,6 +175,20 @@ def test_statements_go_to_a_log_file(location: str, tmp_path: Path) -> None:
     length = file.stat().st_size
     opened(location, log_file=str(file))
     assert file.stat().st_size == length  # no difference, no line
+
+
+def test_a_location_cannot_add_lines_to_a_notice(tmp_path: Path) -> None:
+    file = tmp_path / "statements.log"
+    notices = [Notice("run", "create 't', {NAME => 'a'}")]
+    with SmtpServer() as server:
+        options = msgspec.convert(
+            {"log_file": str(file), "email": mail_to(server)}, SchemaUpdateOptions
+        )
+        send_notices(options, "a\nb\udcff", notices)
+        (received,) = server.messages
+    assert "a\\nb\\udcff" in received.text
+    (line,) = file.read_text().splitlines()
+    assert line.endswith("Z a\\nb\\udcff run: create 't', {NAME => 'a'}")
 
 
 def mail_to(server: SmtpServer, **options: object) -> dict[str, object]:

@@ -84,19 +84,25 @@ def page_tables(store: Store, profile: Profile | None = None) -> list[Declared]:
     settings = decode_settings(values)
     is_embedded = store.capabilities.atomic_commits
     existing = set(store.tables())
-    has_pages = TABLE in existing and next(store.table(TABLE).scan(limit=1), None) is not None
+    indexes = page_indexes(settings.keys, settings.suffixes)
+    derived = {INDEX_TABLE, WORK_TABLE, *(index.table for index in indexes)}
     # An index that is created beside pages has none of them until it is built.
+    has_pages = TABLE in existing and not derived <= existing and not _is_empty(store, TABLE)
     state: IndexState = "building" if has_pages else "ready"
     main = pages_schema(profile or settings.profile, is_embedded=is_embedded)
     splits = SALT_SPLITS if isinstance(settings.keys, SaltedKeys) else ()
     declared = [Declared(settings_schema()), Declared(main, splits)]
-    for index in page_indexes(settings.keys, settings.suffixes):
+    for index in indexes:
         planned = index_table(index, state, is_embedded=is_embedded)
         advice = f"fill it with `webtable index build {index.name}`" if has_pages else ""
         declared.append(Declared(_stateless(planned.schema, existing), index.splits, advice=advice))
     if store.table(SETTINGS_TABLE).get(b"links") is not None:
         declared += _link_tables(existing, has_pages=has_pages, is_embedded=is_embedded)
     return declared
+
+
+def _is_empty(store: Store, table: str) -> bool:
+    return next(store.table(table).scan(limit=1), None) is None
 
 
 def _link_tables(existing: set[str], *, has_pages: bool, is_embedded: bool) -> list[Declared]:

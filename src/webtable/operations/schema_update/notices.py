@@ -1,7 +1,7 @@
 """Sends the statements of a schema update to a log file and by e-mail, as configured.
 
-A line of the log file is `TIME LOCATION OUTCOME: STATEMENT`. What cannot be sent is logged as a
-warning, and is never an error of the program that sends it.
+A line of the log file is `TIME LOCATION OUTCOME: STATEMENT`; control characters are escaped. What
+cannot be sent is logged as a warning, and is never an error of the program that sends it.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ def send_notices(options: SchemaUpdateOptions, location: str, notices: Sequence[
     """Appends notices to the log file, and sends them by e-mail, where these are configured."""
     if not notices:
         return
+    location = _one_line(location)
     if options.log_file is not None:
         try:
             _append(os.path.expanduser(options.log_file), location, notices)
@@ -43,6 +44,17 @@ def send_notices(options: SchemaUpdateOptions, location: str, notices: Sequence[
             _send(options.email, location, notices)
         except (OSError, InvalidRequest) as exc:  # those of smtplib are among the first
             _log.warning("schema statements cannot be sent by '%s': %s", options.email.host, exc)
+
+
+def _one_line(text: str) -> str:
+    r"""Returns a text without line ends and other control characters.
+
+    >>> _one_line("a\nb")
+    'a\\nb'
+    """
+    return "".join(
+        each if each.isprintable() else each.encode("unicode_escape").decode() for each in text
+    )
 
 
 def _append(path: str, location: str, notices: Sequence[Notice]) -> None:
