@@ -42,6 +42,15 @@ class SchemaDiff(NamedTuple):
         """Whether the store has everything that is declared."""
         return not self.statements and not self.withheld
 
+    def withheld_by(self, switch: str) -> SchemaDiff:
+        """Returns the diff with all its statements withheld; the last one has their lost cells."""
+        last = len(self.statements) - 1
+        withheld = (
+            Withheld(each, switch, self.lost_cells if number == last else 0)
+            for number, each in enumerate(self.statements)
+        )
+        return SchemaDiff(withheld=(*withheld, *self.withheld))
+
 
 class DiffDraft:
     """Collects a diff, table by table."""

@@ -17,7 +17,7 @@ from webtable.operations.schema_update.declared_tables import (
     record_class,
     record_tables,
 )
-from webtable.operations.schema_update.diff import DiffDraft, SchemaDiff, Withheld
+from webtable.operations.schema_update.diff import DiffDraft, SchemaDiff
 from webtable.operations.schema_update.differences import (
     KINDS,
     Difference,
@@ -124,29 +124,32 @@ class SchemaUpdate:
         """
         if profile not in PROFILES:
             raise InvalidRequest(f"unknown profile '{profile}'", hint="use live or archive")
+        found, drops_data = self._profile_diff(profile)
+        if not drops_data or self.options.drop_data:
+            if not dry_run:
+                self.run(found)
+            return found
+        if dry_run:
+            return found.withheld_by("drop_data")
+        raise InvalidRequest(
+            f"the profile '{profile}' drops data: {found.lost_cells:,} cells",
+            hint="nothing was changed; allow it with --drop-data, in Python `drop_data`",
+        )
+
+    def _profile_diff(self, profile: Profile) -> tuple[SchemaDiff, bool]:
+        """Returns what another profile changes, and whether that drops data."""
         before = read_settings(self._store)
         check_current(self._store, before)
         main = [each for each in self._declared(profile) if each.schema.name == TABLE]
         # All of it is one change: counted, run or withheld together.
         found = self._of_profile(drop_data=True)._diff_of(main, with_counts=True)
         careful = self._of_profile(drop_data=False)._diff_of(main, with_counts=False)
+        drops_data = any(each.switch == "drop_data" for each in careful.withheld)
         column, value = b"a:profile", profile.encode()
+        statements = found.statements
         if before.get(column) != value:
-            put = PutCell(SETTINGS_TABLE, SETTINGS_ROW, column, value)
-            found = found._replace(statements=(put, *found.statements))
-        found = found._replace(withheld=())
-        if _drops_data(careful) and not self.options.drop_data:
-            if not dry_run:
-                raise InvalidRequest(
-                    f"the profile '{profile}' drops data: {found.lost_cells:,} cells",
-                    hint="nothing was changed; allow it with --drop-data, in Python `drop_data`",
-                )
-            *settings, alter = found.statements
-            withheld = [Withheld(each, "drop_data") for each in settings]
-            return SchemaDiff(withheld=(*withheld, Withheld(alter, "drop_data", found.lost_cells)))
-        if not dry_run:
-            self.run(found)
-        return found
+            statements = (PutCell(SETTINGS_TABLE, SETTINGS_ROW, column, value), *statements)
+        return SchemaDiff(statements, lost_cells=found.lost_cells), drops_data
 
     def _of_profile(self, *, drop_data: bool) -> SchemaUpdate:
         """Returns an update with the switches of what a profile consists of."""
@@ -259,7 +262,3 @@ class SchemaUpdate:
                 f"table '{name}': split keys that need another apply, once its new regions were"
                 f" compacted: {later:,}"
             )
-
-
-def _drops_data(found: SchemaDiff) -> bool:
-    return any(each.switch == "drop_data" for each in found.withheld)
