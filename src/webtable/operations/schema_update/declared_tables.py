@@ -15,7 +15,6 @@ from webtable.config import Config, FamilyOptions, TableOptions
 from webtable.errors import InvalidRequest
 from webtable.index.model import IndexState, state_setting
 from webtable.links.index import LinkIndex
-from webtable.links.schema import INDEX_TABLE, WORK_TABLE
 from webtable.operations.schema_update.statements import (
     FAMILY_FIELDS,
     TABLE_FIELDS,
@@ -26,7 +25,7 @@ from webtable.pages.indexes import page_indexes
 from webtable.pages.keys import SALT_SPLITS, SaltedKeys
 from webtable.pages.schema import SETTINGS_TABLE, TABLE, Profile, pages_schema, settings_schema
 from webtable.pages.settings import check_current, decode_settings, read_settings
-from webtable.pages.storing.table_creation import index_table
+from webtable.pages.storing.table_creation import PlannedTable, index_table
 from webtable.records import Record
 from webtable.records.catalog import CATALOG, check_fits, declared_table, stored_tables
 from webtable.records.declaration import FAMILY, Declaration
@@ -85,7 +84,10 @@ def page_tables(store: Store, profile: Profile | None = None) -> list[Declared]:
     is_embedded = store.capabilities.atomic_commits
     existing = set(store.tables())
     indexes = page_indexes(settings.keys, settings.suffixes)
-    derived = {INDEX_TABLE, WORK_TABLE, *(index.table for index in indexes)}
+    links: list[PlannedTable] = []
+    if store.table(SETTINGS_TABLE).get(b"links") is not None:
+        links = LinkIndex.planned_tables(is_embedded=is_embedded)
+    derived = {*(index.table for index in indexes), *(each.schema.name for each in links)}
     # An index that is created beside pages has none of them until it is built.
     has_pages = TABLE in existing and not derived <= existing and not _is_empty(store, TABLE)
     state: IndexState = "building" if has_pages else "ready"
@@ -96,24 +98,24 @@ def page_tables(store: Store, profile: Profile | None = None) -> list[Declared]:
         planned = index_table(index, state, is_embedded=is_embedded)
         advice = f"fill it with `webtable index build {index.name}`" if has_pages else ""
         declared.append(Declared(_stateless(planned.schema, existing), index.splits, advice=advice))
-    if store.table(SETTINGS_TABLE).get(b"links") is not None:
-        declared += _link_tables(existing, has_pages=has_pages, is_embedded=is_embedded)
-    return declared
+    return [*declared, *_link_tables(links, existing, has_pages=has_pages)]
 
 
 def _is_empty(store: Store, table: str) -> bool:
     return next(store.table(table).scan(limit=1), None) is None
 
 
-def _link_tables(existing: set[str], *, has_pages: bool, is_embedded: bool) -> list[Declared]:
+def _link_tables(
+    planned: Sequence[PlannedTable], existing: set[str], *, has_pages: bool
+) -> list[Declared]:
     # As `LinkIndex.create` does: an index without all pages is marked as stale first.
     before: tuple[Statement, ...] = ()
-    if has_pages and not {INDEX_TABLE, WORK_TABLE} <= existing:
+    if has_pages and not {each.schema.name for each in planned} <= existing:
         before = (PutCell(SETTINGS_TABLE, b"links", b"a:state", b"stale"),)
     advice = "fill it with `webtable links rebuild`" if before else ""
     return [
         Declared(_stateless(each.schema, existing), each.splits, before=before, advice=advice)
-        for each in LinkIndex.planned_tables(is_embedded=is_embedded)
+        for each in planned
     ]
 
 
