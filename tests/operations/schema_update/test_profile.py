@@ -8,7 +8,7 @@ import pytest
 
 import webtable
 from webtable.config import Config, FamilyOptions, SchemaUpdateOptions, TableOptions
-from webtable.errors import InvalidRequest, NotFound
+from webtable.errors import FormatVersionError, InvalidRequest, NotFound, SchemaMismatch
 from webtable.operations.schema_update import SchemaUpdate
 from webtable.pages.schema import pages_schema
 from webtable.store.scan import ALL_VERSIONS
@@ -154,3 +154,22 @@ def test_an_index_table_that_is_missing_is_created_and_must_be_built(location: s
         assert web.links.is_ready
         assert web.verify(quick=True).is_clean
         assert SchemaUpdate(web.store).diff().is_empty
+
+
+@pytest.mark.parametrize(
+    ("cell", "error"),
+    [(b"3", FormatVersionError), (b"", SchemaMismatch)],
+    ids=["earlier format", "interrupted creation"],
+)
+def test_pages_that_must_be_upgraded_or_completed_first_are_not_compared(
+    embedded: Store, cell: bytes, error: type[Exception]
+) -> None:
+    location = embedded.location
+    embedded.close()
+    WebTable.create(location).close()
+    with webtable.open(location) as store:
+        store.table("webtable_settings").put(b"pages", {b"a:format": cell})
+        with pytest.raises(error):
+            SchemaUpdate(store).diff()
+        with pytest.raises(error):
+            SchemaUpdate(store).change_profile("live")
