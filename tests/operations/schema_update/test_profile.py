@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 import pytest
 
 import webtable
+from tests.pages.upgrading.old_stores import unpack
 from webtable.config import Config, FamilyOptions, SchemaUpdateOptions, TableOptions
 from webtable.errors import FormatVersionError, InvalidRequest, NotFound, SchemaMismatch
 from webtable.operations.schema_update import SchemaUpdate
@@ -173,3 +175,12 @@ def test_pages_that_must_be_upgraded_or_completed_first_are_not_compared(
             SchemaUpdate(store).diff()
         with pytest.raises(error):
             SchemaUpdate(store).change_profile("live")
+
+
+@pytest.mark.parametrize("keys", ["readable", "salted"])
+@pytest.mark.parametrize("number", ["2", "3"])
+def test_an_upgraded_store_has_the_declared_schema(tmp_path: Path, number: str, keys: str) -> None:
+    location = unpack(number, keys, tmp_path)
+    WebTable.upgrade(location)
+    with webtable.open(location) as store:
+        assert SchemaUpdate(store).diff().is_empty
