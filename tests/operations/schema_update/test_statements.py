@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import webtable
+from webtable.cli.shell.hbase_layout import Printer
 from webtable.cli.shell.language.lexer import Lexer
-from webtable.cli.shell.output import Printer
 from webtable.cli.shell.session import Session
 from webtable.operations.schema_update.statements import (
     AlterTable,

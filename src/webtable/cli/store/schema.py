@@ -11,7 +11,7 @@ import msgspec
 
 import webtable
 from webtable.cli.open_store import open_for_reading
-from webtable.cli.output import Column, Item, print_items, talk
+from webtable.cli.output_formats import Column, Item, print_items, talk
 from webtable.cli.shared_options import (
     Format,
     SuggestingChoice,
@@ -21,10 +21,10 @@ from webtable.cli.shared_options import (
 )
 from webtable.cli.store.record_maintenance import record_class_here
 from webtable.config import Config, load_config
-from webtable.operations.schema_update.diff import SchemaDiff
+from webtable.operations.schema_update.compare_and_alter import SchemaUpdate
 from webtable.operations.schema_update.notices import send_notices
+from webtable.operations.schema_update.schema_diff import SchemaDiff
 from webtable.operations.schema_update.start_up import notices_of
-from webtable.operations.schema_update.update import SchemaUpdate
 from webtable.records import Record
 from webtable.webtable import ProfileName
 

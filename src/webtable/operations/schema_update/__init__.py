@@ -8,7 +8,7 @@
 `docs/howto/change-the-schema.md` has the commands.
 """
 
-from webtable.operations.schema_update.diff import SchemaDiff, Withheld
-from webtable.operations.schema_update.update import SchemaUpdate
+from webtable.operations.schema_update.compare_and_alter import SchemaUpdate
+from webtable.operations.schema_update.schema_diff import SchemaDiff, Withheld
 
 __all__ = ["SchemaDiff", "SchemaUpdate", "Withheld"]

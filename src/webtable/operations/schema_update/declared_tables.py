@@ -13,8 +13,8 @@ import msgspec
 
 from webtable.config import Config, FamilyOptions, TableOptions
 from webtable.errors import InvalidRequest
-from webtable.index.model import IndexState, state_setting
-from webtable.links.index import LinkIndex
+from webtable.index.index_and_change import IndexState, state_setting
+from webtable.links.link_index import LinkIndex
 from webtable.operations.schema_update.statements import (
     FAMILY_FIELDS,
     TABLE_FIELDS,
@@ -27,8 +27,8 @@ from webtable.pages.schema import SETTINGS_TABLE, TABLE, Profile, pages_schema, 
 from webtable.pages.settings import check_current, decode_settings, read_settings
 from webtable.pages.storing.table_creation import PlannedTable, index_table
 from webtable.records import Record
-from webtable.records.catalog import CATALOG, check_fits, declared_table, stored_tables
 from webtable.records.declaration import FAMILY, Declaration
+from webtable.records.declaration_catalog import CATALOG, check_fits, declared_table, stored_tables
 from webtable.records.record import declaration_of
 from webtable.store.schema import Family, TableSchema
 from webtable.store.store import Store

@@ -10,8 +10,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
+from webtable.store.cells_and_rows import RawCell
 from webtable.store.filtering.filters import KeyOnlyFilter
-from webtable.store.model import RawCell
 from webtable.store.scan import ALL_VERSIONS, Scan
 from webtable.store.schema import Family, TableSchema
 from webtable.store.store import Store
