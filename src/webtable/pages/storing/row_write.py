@@ -155,9 +155,8 @@ class RowWrite:
                 self.links = self.decided = None
                 return None
         history, self.history = self.history, None
-        repeated, self._repeated = self._repeated, None
-        if repeated is not None:
-            change = self._repeat(state, repeated)
+        if (repeated := self._repeated) is not None:
+            self._repeated, change = None, self._repeat(state, repeated)
             self.decided = Decided(state.revision.number, None, change)
             return change
         if history is None:
