@@ -24,10 +24,11 @@ from webtable.pages.page_table import PageTable
 from webtable.pages.storing.capture_parser import parse_stored, ready
 from webtable.pages.time_arguments import When, optional_second
 from webtable.pages.urls import typed_url
-from webtable.store.store import Store, open_store
+from webtable.store.store import Store, closed_on_error, open_store
 from webtable.temporary_folders import remove_all_dead
 
 if TYPE_CHECKING:
+    from webtable.config import Config
     from webtable.links.checking.rebuild import RebuildReport
     from webtable.links.updating.cluster_counts import Drained
     from webtable.links.whole_store_verification import StoreReport
@@ -86,6 +87,7 @@ class WebTable:
         read_only: bool = False,
         keys: KeyName | None = None,
         profile: ProfileName | None = None,
+        config: Config | None = None,
     ) -> Self:
         """Opens a store of pages.
 
@@ -96,6 +98,7 @@ class WebTable:
             read_only: do not write. An embedded store may be written by another process meanwhile;
                 `refresh` shows what it has stored since.
             keys, profile: for a new store, see `create`.
+            config: what to do if the schema differs, and more; None: the user's configuration.
 
         Raises:
             NotFound: there is no store of pages, and it is not to be created.
@@ -104,16 +107,16 @@ class WebTable:
         """
         is_new_allowed = create and not read_only
         store = open_store(os.fspath(location), read_only=read_only, create=is_new_allowed)
-        if not read_only:
-            remove_all_dead()
-        try:
+        with closed_on_error(store):
             if is_new_allowed:
                 with contextlib.suppress(AlreadyExists):
                     create_tables(store, keys, profile)
+            if not read_only:
+                from webtable.operations.schema_update.start_up import update_at_start
+
+                remove_all_dead()
+                update_at_start(store, config)
             return cls(store)
-        except BaseException:
-            store.close()
-            raise
 
     @classmethod
     def create(
@@ -136,12 +139,9 @@ class WebTable:
             InvalidRequest: other tables have the same names.
         """
         store = open_store(os.fspath(location))
-        try:
+        with closed_on_error(store):
             create_tables(store, keys, profile)
             return cls(store)
-        except BaseException:
-            store.close()
-            raise
 
     @staticmethod
     def upgrade(
