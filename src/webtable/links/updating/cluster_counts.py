@@ -119,7 +119,8 @@ class Exporter:
             keys = [pages.keys.row_key(schema.url_of(uri)) for uri in uris]
             Writer(pages.rows).finish(pages.rows.read_states(keys), clears=True)
             self._remove_blocked(keys)
-            own = {uri: self._targets(key) for uri, key in zip(uris, keys, strict=True)}
+            # The page itself, too: its row may be new since a removal, and lack its inlinks.
+            own = {uri: {uri, *self._targets(key)} for uri, key in zip(uris, keys, strict=True)}
             for uri, tombstone in zip(uris, Tombstones(pages.store).get_many(keys), strict=True):
                 if tombstone is not None:
                     own[uri].update(schema.uri_of(url) for url in tombstone.links)
