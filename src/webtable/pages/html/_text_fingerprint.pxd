@@ -170,8 +170,24 @@ cdef inline int add_text(VisibleText text, bytes html, Py_ssize_t start, Py_ssiz
                 number = mixed(number, chunk)
                 chunk = 0
                 filled = 0
-            chunk |= <uint64_t> kind << filled
-            filled += 8
+            while kind > 3:
+                chunk |= <uint64_t> kind << filled
+                filled += 8
+                at += 1
+                if filled == 64 or at == stop:
+                    break
+                kind = CLASSES[first[at]]
+            continue
+        if kind == 1:
+            if filled:
+                end_word(text, number, chunk)
+                number = chunk = 0
+                filled = 0
+            at += 1
+            while at < stop and CLASSES[first[at]] == 1:
+                at += 1
+            continue
+        if kind == 0:
             at += 1
             continue
         length = 1
