@@ -9,8 +9,10 @@ cpdef bint is_plain(object items)
 )
 cpdef object plan_puts(object home, object items, object found, object now_ms)
 
-@cython.locals(before=dict, after=dict, put=list, removed=list)
+@cython.locals(before=dict, after=dict, put=list, removed=list, key=bytes, is_strict=bint)
 cpdef object moved_entries(object index, bytes row, object old, object new, bint puts_all)
+
+cpdef list entry_puts(object index, bytes row, list entries, object number)
 
 @cython.locals(marker=tuple)
 cdef object _move(list writes, object index, bytes row, tuple moved, tuple numbers)

@@ -22,7 +22,7 @@ from webtable.store.argument_checks import MAX_ROW_BYTES
 from webtable.store.cells_and_rows import MAX_TIMESTAMP, CellType, Row
 from webtable.store.mutation import Delete, Marker, Mutation, Put
 
-__all__ = ["COMPILED", "is_plain", "moved_entries", "plan_puts"]
+__all__ = ["COMPILED", "entry_puts", "is_plain", "moved_entries", "plan_puts"]
 
 COMPILED = not __file__.endswith((".py", ".pyc"))
 """Whether this is machine code."""
@@ -119,17 +119,30 @@ def moved_entries(
     Raises:
         InvalidRequest: an entry that is to be put cannot be stored.
     """
-    if not puts_all and index.is_same(old, new):
+    # A row without facts has no entries: the usual case of a new row, which needs no calls.
+    if old and not puts_all and index.is_same(old, new):
         return None
-    before = index.entries(row, old)
+    before = index.entries(row, old) if old else {}
     after = index.entries(row, new)
+    is_strict = index.is_unique or index.is_grouped
+    prefix = index.prefix
     put = []
     for entry in after:
         if puts_all or entry not in before:
-            index.check_entry(entry, row)
+            key = entry[0]
+            if is_strict or not key or not key.startswith(prefix):
+                index.check_entry(entry, row)  # which raises the error
             put.append(entry)
     removed = [entry for entry in before if entry not in after]
     return (put, removed) if put or removed else None
+
+
+def entry_puts(
+    index: Any, row: bytes, entries: list[Any], number: int
+) -> list[tuple[str, Put]]:
+    """Returns the puts of entries that lead to a row, each with the table it belongs to."""
+    table, column = index.table, index.column
+    return [(table, _put(key, {column + cover: row}, number)) for key, cover in entries]
 
 
 def _move(
@@ -141,8 +154,7 @@ def _move(
 ) -> None:
     """Puts entries of an index, and deletes others."""
     table = index.table
-    for key, cover in moved[0]:
-        writes.append((table, _put(key, {index.column + cover: row}, numbers[1])))
+    writes.extend(entry_puts(index, row, moved[0], numbers[1]))
     for key, cover in moved[1]:
         # At the revision that the row had before, see `row_attempt.markers`.
         delete = _new_delete(Delete)

@@ -88,9 +88,7 @@ class RowAttempt:
         if index.is_unique:
             self.claims += [(index, entry) for entry in put_entries]
         else:
-            for key, cover in put_entries:
-                put = Put(key, {column + cover: row}, timestamp=number)
-                self.put_entries.append((table, put))
+            self.put_entries += entry_changes.entry_puts(index, row, put_entries, number)
         for key, cover in removed:
             self.gone.append(Removal(table, key, column + cover, index.is_unique))
 
