@@ -137,9 +137,7 @@ def moved_entries(
     return (put, removed) if put or removed else None
 
 
-def entry_puts(
-    index: Any, row: bytes, entries: list[Any], number: int
-) -> list[tuple[str, Put]]:
+def entry_puts(index: Any, row: bytes, entries: list[Any], number: int) -> list[tuple[str, Put]]:
     """Returns the puts of entries that lead to a row, each with the table it belongs to."""
     table, column = index.table, index.column
     return [(table, _put(key, {column + cover: row}, number)) for key, cover in entries]
