@@ -13,6 +13,7 @@ from webtable.errors import AlreadyExists
 from webtable.links.asking.links_api import Links
 from webtable.links.index import LinkIndex
 from webtable.links.store_creation import create_tables, link_hook, opened_links
+from webtable.operations.jobs.writer_open import open_store
 from webtable.pages.asking.page_at_time import captures_of, indexability_of, page_at
 from webtable.pages.asking.queries import PageQueries
 from webtable.pages.asking.reports import Reports, list_of
@@ -23,7 +24,7 @@ from webtable.pages.storing.capture_parser import parse_stored, ready
 from webtable.pages.table import PageTable
 from webtable.pages.times import When, optional_second, second_of
 from webtable.pages.urls import typed_url
-from webtable.store.store import Store, open_store
+from webtable.store.store import Store
 from webtable.temporary_folders import remove_all_dead
 
 if TYPE_CHECKING:
