@@ -26,11 +26,11 @@ from benchmarks.pages_ceiling import Work, ceiling, warc_files
 from webtable.links.asking.link_history import LinkHistory
 from webtable.links.asking.link_problems import LinkReports
 from webtable.links.asking.link_queries import LinkQueries
+from webtable.links.asking.link_reader import LinkPick
 from webtable.links.asking.redirects import redirects
-from webtable.links.asking.wide_row_reader import LinkPick
-from webtable.links.index import LinkIndex
+from webtable.links.link_index import LinkIndex
+from webtable.pages.page_table import PageTable
 from webtable.pages.storing.capture_parser import parse_stored
-from webtable.pages.table import PageTable
 
 __all__ = ["run"]
 

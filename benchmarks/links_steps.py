@@ -14,11 +14,11 @@ from pathlib import Path
 import webtable
 from benchmarks.footprint import peak_megabytes
 from webtable.links.checking.rebuild import rebuild
-from webtable.links.index import LinkIndex
+from webtable.links.link_index import LinkIndex
 from webtable.links.updating.hook import LinkHook
 from webtable.pages.loading.loader import Loader
+from webtable.pages.page_table import PageTable
 from webtable.pages.storing.capture_parser import parse_stored
-from webtable.pages.table import PageTable
 
 WORKERS = 2
 

@@ -21,8 +21,8 @@ from benchmarks.pages_ceiling import ceiling, warc_files
 from benchmarks.pages_peers import peers
 from webtable.pages.asking.queries import PageQueries
 from webtable.pages.formats.crawl_files import read_captures
+from webtable.pages.page_table import PageTable
 from webtable.pages.storing.capture_parser import parse_stored
-from webtable.pages.table import PageTable
 
 __all__ = ["run", "sample_files"]
 
@@ -122,7 +122,7 @@ import json, resource, sys, time
 import webtable
 from webtable.pages.loading.loader import Loader
 from webtable.pages.storing.capture_parser import parse_stored
-from webtable.pages.table import PageTable
+from webtable.pages.page_table import PageTable
 if __name__ == "__main__":
     location, workers, *files = sys.argv[1:]
     with webtable.open(location) as store:

@@ -8,12 +8,12 @@ import webtable
 from tools.docstrings import alias, members, sections, signature, value
 from webtable import links, pages
 from webtable import webtable as front_door
-from webtable.links.asking import redirects, wide_row_reader
-from webtable.pages import facts, page, times
+from webtable.links.asking import link_reader, redirects
+from webtable.pages import facts, page, time_arguments
 from webtable.pages.asking import export
 from webtable.pages.formats import program_captures
 from webtable.result_base import Value
-from webtable.store import model, mutation
+from webtable.store import cells_and_rows, mutation
 
 __all__ = ["store_page", "values_page", "webtable_page"]
 
@@ -76,14 +76,14 @@ def values_page(made: str) -> str:
         "## Names of types",
         "\n".join(
             (
-                alias(times, "When"),
+                alias(time_arguments, "When"),
                 alias(program_captures, "Headers"),
                 alias(front_door, "KeyName"),
                 alias(front_door, "ProfileName"),
                 alias(export, "Form"),
                 alias(page, "Outcome"),
                 alias(facts, "Facts"),
-                alias(wide_row_reader, "Kind"),
+                alias(link_reader, "Kind"),
                 alias(redirects, "Outcome").replace("`Outcome`", "`Redirect.outcome`"),
             )
         ),
@@ -122,7 +122,7 @@ def store_page(made: str) -> str:
     parts += map(value, (webtable.Conditional, webtable.CheckResult))
     parts += ["## Schemas", *map(value, (webtable.Family, webtable.TableSchema))]
     parts += ["## Others", *map(value, (webtable.Capabilities, webtable.Loss))]
-    parts.append("\n".join((alias(mutation, "Durability"), alias(model, "Nested"))))
+    parts.append("\n".join((alias(mutation, "Durability"), alias(cells_and_rows, "Nested"))))
     return _joined(parts)
 
 

@@ -28,12 +28,13 @@ if TYPE_CHECKING:
     from webtable import errors, filters
     from webtable.errors import WebTableError
     from webtable.operations.jobs.writer_open import open_store as open  # noqa: A004 - public name
-    from webtable.pages.asking.diff import PageDiff
     from webtable.pages.asking.duplicates import Duplicates
+    from webtable.pages.asking.page_diff import PageDiff
     from webtable.pages.asking.results import ResultPage, Results
     from webtable.pages.loading.loader import LoadReport
     from webtable.pages.page import Page, PageCapture
     from webtable.store.admin import Admin
+    from webtable.store.cells_and_rows import Cell, CellType, Row
     from webtable.store.cluster_activity import (
         BalancerDecision,
         BalancerRejection,
@@ -62,7 +63,6 @@ if TYPE_CHECKING:
         TableStats,
     )
     from webtable.store.engine import Capabilities, Engine, Loss
-    from webtable.store.model import Cell, CellType, Row
     from webtable.store.mutation import (
         Append,
         Check,
@@ -157,8 +157,8 @@ _MODULES = {
     "Batch": "webtable.store.table",
     "CacheCleared": "webtable.store.cluster_activity",
     "Capabilities": "webtable.store.engine",
-    "Cell": "webtable.store.model",
-    "CellType": "webtable.store.model",
+    "Cell": "webtable.store.cells_and_rows",
+    "CellType": "webtable.store.cells_and_rows",
     "Check": "webtable.store.mutation",
     "CheckResult": "webtable.store.mutation",
     "ClusterLoad": "webtable.store.cluster_activity",
@@ -181,7 +181,7 @@ _MODULES = {
     "Namespace": "webtable.store.cluster_values",
     "Page": "webtable.pages.page",
     "PageCapture": "webtable.pages.page",
-    "PageDiff": "webtable.pages.asking.diff",
+    "PageDiff": "webtable.pages.asking.page_diff",
     "Put": "webtable.store.mutation",
     "Region": "webtable.store.cluster_values",
     "RegionInTransition": "webtable.store.cluster_values",
@@ -191,7 +191,7 @@ _MODULES = {
     "ReplicationSource": "webtable.store.cluster_activity",
     "ResultPage": "webtable.pages.asking.results",
     "Results": "webtable.pages.asking.results",
-    "Row": "webtable.store.model",
+    "Row": "webtable.store.cells_and_rows",
     "Scan": "webtable.store.scan",
     "ServerLoad": "webtable.store.cluster_activity",
     "ServerTask": "webtable.store.cluster_activity",

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, BinaryIO, Literal, Self
 
 from webtable.errors import AlreadyExists
 from webtable.links.asking.links_api import Links
-from webtable.links.index import LinkIndex
-from webtable.links.store_creation import create_tables, link_hook, opened_links
+from webtable.links.link_index import LinkIndex
+from webtable.links.whole_store_creation import create_tables, link_hook, opened_links
 from webtable.operations.jobs.writer_open import open_store
 from webtable.pages.asking.page_at_time import captures_of, indexability_of, page_at
 from webtable.pages.asking.queries import PageQueries
@@ -20,20 +20,20 @@ from webtable.pages.asking.reports import Reports, list_of
 from webtable.pages.asking.results import Results
 from webtable.pages.facts import Facts, Indexability
 from webtable.pages.page import Outcome, Page, PageCapture
+from webtable.pages.page_table import PageTable
 from webtable.pages.storing.capture_parser import parse_stored, ready
-from webtable.pages.table import PageTable
-from webtable.pages.times import When, optional_second, second_of
+from webtable.pages.time_arguments import When, optional_second, second_of
 from webtable.pages.urls import typed_url
 from webtable.store.store import Store
 from webtable.temporary_folders import remove_all_dead
 
 if TYPE_CHECKING:
     from webtable.links.checking.rebuild import RebuildReport
-    from webtable.links.store_verification import StoreReport
     from webtable.links.updating.cluster_counts import Drained
+    from webtable.links.whole_store_verification import StoreReport
     from webtable.pages.asking.change_feed import ChangeFeed
-    from webtable.pages.asking.diff import PageDiff
     from webtable.pages.asking.export import ExportReport, Form
+    from webtable.pages.asking.page_diff import PageDiff
     from webtable.pages.asking.response_headers import ResponseHeaders
     from webtable.pages.captures import Position, Skipped
     from webtable.pages.checking.doctor import Finding
@@ -321,7 +321,7 @@ class WebTable:
         Raises:
             NotFound: the page was not captured by then, or its body is not stored.
         """
-        from webtable.pages.asking.diff import compare
+        from webtable.pages.asking.page_diff import compare
 
         url = self._table.find_url(url)
         return compare(self._table, url, optional_second(old), optional_second(new))
@@ -422,7 +422,7 @@ class WebTable:
         Raises:
             CorruptData: a file of the store is damaged.
         """
-        from webtable.links.store_verification import verify_store
+        from webtable.links.whole_store_verification import verify_store
 
         with self._write_lock if repair else contextlib.nullcontext():
             return verify_store(self._table, repair=repair, quick=quick, sample=sample)

@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 
 import webtable
 from webtable.cli.main import cli
-from webtable.cli.output import show_bytes
+from webtable.cli.output_formats import show_bytes
 from webtable.cli.shared_options import ROW_KEY
 
 

@@ -6,7 +6,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from webtable.cli.links.group import ENTRIES, links
+from webtable.cli.links.command_group import ENTRIES, links
 from webtable.cli.main import cli
 
 

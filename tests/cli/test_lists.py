@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 from webtable.cli.list_options import Listing
 from webtable.cli.list_printing import print_results
 from webtable.cli.main import cli
-from webtable.cli.output import Column
+from webtable.cli.output_formats import Column
 from webtable.cli.shared_options import FORMATS, Format
 from webtable.pages.asking.results import QueryCost, ResultPage, Results
 from webtable.webtable import WebTable

@@ -17,8 +17,8 @@ from tests.pages.formats.crawls import http, record
 from webtable.cli.main import cli
 from webtable.errors import AlreadyExists, door
 from webtable.pages.captures import payload_digest
+from webtable.pages.page_table import PageTable
 from webtable.pages.storing.capture_parser import parse_stored
-from webtable.pages.table import PageTable
 from webtable.webtable import WebTable
 
 Run = Callable[..., Result]

@@ -20,7 +20,7 @@ from click.testing import CliRunner, Result
 import webtable
 from tests.pages.formats.crawls import http, record
 from webtable.cli.main import cli
-from webtable.cli.output import Column, print_items, talk
+from webtable.cli.output_formats import Column, print_items, talk
 from webtable.cli.safe_text import show_json, show_text
 
 Run = Callable[..., Result]

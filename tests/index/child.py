@@ -11,7 +11,7 @@ import sys
 import webtable
 from tests.index.people import AGE, CITY, MAIL, make_people
 from webtable.errors import BatchError, NotUnique
-from webtable.index.table import Change
+from webtable.index.indexed_table import Change
 
 ROWS = 20
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from webtable import Store
-from webtable.index.plan import Plan
-from webtable.index.table import Change, Entry, Facts, Index, IndexedTable
+from webtable.index.indexed_table import Change, Entry, Facts, Index, IndexedTable
+from webtable.index.row_attempt import RowAttempt
+from webtable.index.row_writer import Writer
 from webtable.index.write_protocol import SystemClock
-from webtable.index.writer import Writer
 from webtable.store.scan import Scan
 
 __all__ = ["AGE", "CITY", "MAIL", "AheadClock", "Mortal", "People", "Stopped", "make_people"]
@@ -59,15 +59,15 @@ class Mortal(IndexedTable):
         table = self
 
         class Dying(Writer):
-            def swap_rows(self, plans: Sequence[Plan]) -> Any:
+            def swap_rows(self, attempts: Sequence[RowAttempt]) -> Any:
                 if table.dies_at == "swap_rows":
                     raise Stopped
-                return super().swap_rows(plans)
+                return super().swap_rows(attempts)
 
-            def clean_up(self, plans: Sequence[Plan]) -> None:
+            def clean_up(self, attempts: Sequence[RowAttempt]) -> None:
                 if table.dies_at == "clean_up":
                     raise Stopped
-                super().clean_up(plans)
+                super().clean_up(attempts)
 
         return Dying(self)
 

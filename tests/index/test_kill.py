@@ -17,8 +17,8 @@ import webtable
 from tests.index.child import ROWS
 from tests.index.people import CITY, MAIL, AheadClock, create_people, make_people
 from webtable import Store
-from webtable.index.maintenance import verify
-from webtable.index.table import Change
+from webtable.index.build_and_verify import verify
+from webtable.index.indexed_table import Change
 from webtable.index.write_protocol import REPAIR_AGE_MS
 from webtable.local.hbase import LocalHBase
 

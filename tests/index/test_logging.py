@@ -10,9 +10,9 @@ import pytest
 
 import webtable
 from tests.index.people import CITY, create_people, make_people
+from webtable.index.build_and_verify import build, verify
 from webtable.index.cell_encoding import Removal, encode_pending
-from webtable.index.maintenance import build, verify
-from webtable.index.table import Change, IndexedTable
+from webtable.index.indexed_table import Change, IndexedTable
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ import pytest
 
 import webtable
 from webtable.errors import InvalidRequest
+from webtable.index.indexed_table import Change, Entry, Facts, Index, IndexedTable, commit_lock
 from webtable.index.partial_row_writer import Columns, PartialRowWriter
-from webtable.index.table import Change, Entry, Facts, Index, IndexedTable, commit_lock
 from webtable.store.scan import ALL_VERSIONS
 from webtable.store.schema import Family, TableSchema
 from webtable.store.store import Store

@@ -9,9 +9,9 @@ import pytest
 
 from webtable import Store
 from webtable.errors import InvalidRequest
-from webtable.index.maintenance import build, verify
-from webtable.index.model import MARK
-from webtable.index.table import Change, Entry, Facts, Index, IndexedTable
+from webtable.index.build_and_verify import build, verify
+from webtable.index.index_and_change import MARK
+from webtable.index.indexed_table import Change, Entry, Facts, Index, IndexedTable
 from webtable.index.write_protocol import REPAIR_AGE_MS
 from webtable.store.mutation import Put
 

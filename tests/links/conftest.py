@@ -9,11 +9,11 @@ import pytest
 
 import webtable
 from tests.links.web import captures
-from webtable.links.index import LinkIndex
+from webtable.links.link_index import LinkIndex
 from webtable.links.updating.hook import LinkHook
 from webtable.local.hbase import LocalHBase
+from webtable.pages.page_table import PageTable
 from webtable.pages.storing.capture_parser import parse_stored
-from webtable.pages.table import PageTable
 from webtable.store.store import Store
 
 

@@ -10,10 +10,10 @@ from collections import defaultdict
 
 from webtable.links import schema
 from webtable.links.cell_encoding import decode_cur, decode_inlink, decode_uris
-from webtable.links.index import LinkIndex
+from webtable.links.link_index import LinkIndex
 from webtable.pages.captures import link_text, links_of_text
 from webtable.pages.columns import LINKS
-from webtable.store.model import Row
+from webtable.store.cells_and_rows import Row
 from webtable.store.scan import ALL_VERSIONS, Get
 
 __all__ = ["differences"]

@@ -15,9 +15,9 @@ import webtable
 from tests.links.conftest import kept
 from tests.links.web import DAYS, EXAMPLE, captures, inlinks_at
 from webtable.cli.main import cli
-from webtable.links.index import LinkIndex
+from webtable.links.link_index import LinkIndex
+from webtable.pages.page_table import PageTable
 from webtable.pages.storing.capture_parser import parse_stored
-from webtable.pages.table import PageTable
 
 Run = Callable[..., Result]
 ABOUT = "example.com/about"

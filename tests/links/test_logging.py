@@ -13,10 +13,10 @@ from tests.links.checking.test_verify import a_link_is_lost
 from tests.links.web import captures
 from webtable.links.checking.rebuild import rebuild
 from webtable.links.checking.verify import verify_links
-from webtable.links.index import LinkIndex
+from webtable.links.link_index import LinkIndex
 from webtable.links.updating.hook import LinkHook
+from webtable.pages.page_table import PageTable
 from webtable.pages.storing.capture_parser import parse_stored
-from webtable.pages.table import PageTable
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from tests.links.updating.test_embedded import A, Kept, capture
 from webtable.links import schema
 from webtable.links.updating.embedded import forget_counts
 from webtable.pages.indexes import DIGESTS
-from webtable.store.model import Row
+from webtable.store.cells_and_rows import Row
 from webtable.store.mutation import Put
 from webtable.store.scan import Get
 from webtable.store.store import Store

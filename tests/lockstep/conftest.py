@@ -13,7 +13,7 @@ from tests.lockstep.driver import Follower, StoredCell
 from tests.lockstep.programs import SCHEMAS
 from webtable import CellType, Store
 from webtable.local.hbase import LocalHBase
-from webtable.store.model import split_column
+from webtable.store.cells_and_rows import split_column
 from webtable.store.rocks.cell_keys import TAGGED, encode_key, encode_tagged
 from webtable.store.rocks.engine import RocksEngine
 

@@ -59,7 +59,7 @@ from webtable import (
 )
 from webtable.errors import BatchError, WebTableError
 from webtable.filters import Filter
-from webtable.store.model import MAX_TIMESTAMP, split_column
+from webtable.store.cells_and_rows import MAX_TIMESTAMP, split_column
 
 __all__ = ["Difference", "Follower", "StoredCell", "run"]
 

@@ -8,7 +8,7 @@ import pytest
 
 import webtable
 from webtable.pages.page import PageInfo
-from webtable.pages.table import PageTable
+from webtable.pages.page_table import PageTable
 
 ENGINES = ["rocks", pytest.param("hbase", marks=pytest.mark.hbase)]
 

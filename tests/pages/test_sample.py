@@ -15,7 +15,7 @@ from webtable.errors import InvalidRequest
 from webtable.pages.captures import REASONS, Capture
 from webtable.pages.formats.crawl_files import read_captures
 from webtable.pages.html.parser import parse_capture
-from webtable.pages.sample.crawl import generate
+from webtable.pages.sample.generate_crawl import generate
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "crawl-files.md"
 

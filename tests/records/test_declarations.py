@@ -30,7 +30,7 @@ from webtable.records import (
     find_ghosts,
     key_of,
 )
-from webtable.records.catalog import stored_declaration
+from webtable.records.declaration_catalog import stored_declaration
 from webtable.records.record import declaration_of
 
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from webtable.records.reading import partition_merge as module
 from webtable.records.reading.partition_merge import Stream, collate, in_turn
-from webtable.store.model import Row
+from webtable.store.cells_and_rows import Row
 
 
 class Watched:

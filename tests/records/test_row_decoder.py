@@ -16,7 +16,7 @@ from webtable.records import EntityKey, Float32, Int8, Int32, Key, Record, UInt1
 from webtable.records.reading import row_decoder as plain
 from webtable.records.reading.compiled_decoder import COMPILED
 from webtable.records.record import declaration_of
-from webtable.store.model import Row
+from webtable.store.cells_and_rows import Row
 
 
 class Item(Record, table="items"):

@@ -10,7 +10,7 @@ import pytest
 
 from tools.record_shell import without_figures
 from webtable import Store
-from webtable.cli.shell.output import Printer
+from webtable.cli.shell.hbase_layout import Printer
 from webtable.cli.shell.script import Lines, Script, run_script
 from webtable.cli.shell.session import Session
 

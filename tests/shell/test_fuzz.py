@@ -18,11 +18,11 @@ from tests.shell.running import Shell
 from tools.record_shell import script_of
 from webtable.cli.shell.command_catalog import ALIASES, GROUPS, UNSUPPORTED
 from webtable.cli.shell.completion import complete
+from webtable.cli.shell.hbase_layout import Printer
 from webtable.cli.shell.interactive import is_complete
-from webtable.cli.shell.language.constants import CONSTANTS
 from webtable.cli.shell.language.lexer import Lexer
 from webtable.cli.shell.language.parser import parse
-from webtable.cli.shell.output import Printer
+from webtable.cli.shell.language.ruby_constants import CONSTANTS
 from webtable.cli.shell.session import ExitShell, Session
 from webtable.errors import ShellSyntaxError, WebTableError
 

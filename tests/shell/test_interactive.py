@@ -11,8 +11,8 @@ import webtable
 from tests.shell.terminal import Terminal
 from webtable.cli.shell.completion import OPTIONS, complete
 from webtable.cli.shell.interactive import is_complete
-from webtable.cli.shell.language.constants import CONSTANTS
-from webtable.cli.shell.language.values import TableRef
+from webtable.cli.shell.language.ruby_constants import CONSTANTS
+from webtable.cli.shell.language.ruby_values import TableRef
 
 from .running import Shell
 

@@ -15,7 +15,7 @@ import webtable
 from tests.shell.running import Shell, masked
 from tests.shell.terminal import WEBTABLE
 from webtable.cli.main import cli
-from webtable.cli.shell.output import Printer
+from webtable.cli.shell.hbase_layout import Printer
 
 SCRIPT = """create 't', 'f'
 put 't', 'a', 'f:q', 'one', 1000

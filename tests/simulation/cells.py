@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from webtable.store.model import CellType, RawCell, split_column
+from webtable.store.cells_and_rows import CellType, RawCell, split_column
 from webtable.store.mutation import Delete, Put
 from webtable.store.schema import TableSchema
 

@@ -23,8 +23,8 @@ from webtable.errors import (
     Timeout,
 )
 from webtable.store.admin import Admin
+from webtable.store.cells_and_rows import Row, split_column
 from webtable.store.engine import Capabilities, Engine
-from webtable.store.model import Row, split_column
 from webtable.store.mutation import (
     Append,
     Check,

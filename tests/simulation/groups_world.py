@@ -10,7 +10,7 @@ from tests.simulation.index_world import (
     SlowWorld,
     by_value,
 )
-from webtable.index.table import Index, IndexedTable
+from webtable.index.indexed_table import Index, IndexedTable
 from webtable.store.scan import Scan
 
 __all__ = ["GroupsWorld", "SlowGroupsWorld"]

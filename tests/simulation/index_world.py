@@ -19,10 +19,10 @@ from webtable.errors import (
     StaleIndex,
     WebTableError,
 )
-from webtable.index.maintenance import build, verify
-from webtable.index.table import Change, Entry, Facts, Index, IndexedTable, RowState
+from webtable.index.build_and_verify import build, verify
+from webtable.index.indexed_table import Change, Entry, Facts, Index, IndexedTable, RowState
 from webtable.index.write_protocol import REPAIR_AGE_MS
-from webtable.store.model import Row
+from webtable.store.cells_and_rows import Row
 from webtable.store.scan import Scan
 
 __all__ = [

@@ -13,11 +13,11 @@ from tests.links.naive import differences
 from tests.simulation.pages_world import wanted
 from tests.simulation.world import Faults, World
 from webtable.errors import CheckFailed, RetryableError, WebTableError
-from webtable.index.maintenance import verify
-from webtable.index.table import IndexedTable
+from webtable.index.build_and_verify import verify
+from webtable.index.indexed_table import IndexedTable
 from webtable.index.write_protocol import REPAIR_AGE_MS
 from webtable.links import schema as links_schema
-from webtable.links.index import LinkIndex
+from webtable.links.link_index import LinkIndex
 from webtable.links.updating.hook import LinkHook
 from webtable.links.write_protocol import INTENT_AGE_MS
 from webtable.pages import schema as pages_schema
@@ -25,10 +25,10 @@ from webtable.pages.hooks import Begun, LinksChange
 from webtable.pages.indexes import page_indexes
 from webtable.pages.keys import key_scheme
 from webtable.pages.page import NewCapture, PageInfo
+from webtable.pages.page_table import PageTable
 from webtable.pages.public_suffixes import newest_list, suffixes_of
 from webtable.pages.settings import PageSettings
 from webtable.pages.storing.page_versions import CaptureNote
-from webtable.pages.table import PageTable
 
 __all__ = [
     "ChangingWords",

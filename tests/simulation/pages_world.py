@@ -11,11 +11,11 @@ from collections.abc import Callable
 
 from tests.simulation.world import World
 from webtable.errors import RetryableError, WebTableError
-from webtable.index.maintenance import verify
+from webtable.index.build_and_verify import verify
 from webtable.index.write_protocol import REPAIR_AGE_MS
 from webtable.pages.page import CaptureSummary, NewCapture, PageInfo
+from webtable.pages.page_table import PageTable
 from webtable.pages.storing.page_versions import CaptureNote, counting
-from webtable.pages.table import PageTable
 
 __all__ = ["PagesBroken", "PagesWorld", "play_pages", "wanted"]
 

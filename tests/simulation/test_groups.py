@@ -11,8 +11,8 @@ from tests.simulation.groups_world import GroupsWorld, SlowGroupsWorld
 from tests.simulation.index_world import IndexWorld, play
 from tests.simulation.test_index_rules import broken_by, changed_writer
 from webtable.errors import WebTableError
-from webtable.index.plan import Plan
-from webtable.index.writer import Writer
+from webtable.index.row_attempt import RowAttempt
+from webtable.index.row_writer import Writer
 
 SOAK = bool(os.environ.get("WEBTABLE_SOAK"))
 
@@ -25,11 +25,13 @@ def test_what_several_rows_share_is_always_marked(kind: type[IndexWorld]) -> Non
 
 def test_entries_come_before_the_look() -> None:
     class LooksFirst(Writer):
-        def make(self, plans: Sequence[Plan]) -> list[bool | WebTableError]:
-            self.put_marks(plans)
-            self.put_entries(plans)
-            won = self.swap_rows(plans)
-            self.clean_up([plan for plan, each in zip(plans, won, strict=True) if each is True])
+        def make(self, attempts: Sequence[RowAttempt]) -> list[bool | WebTableError]:
+            self.put_marks(attempts)
+            self.put_entries(attempts)
+            won = self.swap_rows(attempts)
+            self.clean_up(
+                [attempt for attempt, each in zip(attempts, won, strict=True) if each is True]
+            )
             return won
 
     assert "share" in broken_by(changed_writer(LooksFirst), GroupsWorld)
@@ -37,10 +39,10 @@ def test_entries_come_before_the_look() -> None:
 
 def test_the_look_comes_before_the_row() -> None:
     class LooksLast(Writer):
-        def make(self, plans: Sequence[Plan]) -> list[bool | WebTableError]:
-            self.put_entries(plans)
-            won = self.swap_rows(plans)
-            made = [plan for plan, each in zip(plans, won, strict=True) if each is True]
+        def make(self, attempts: Sequence[RowAttempt]) -> list[bool | WebTableError]:
+            self.put_entries(attempts)
+            won = self.swap_rows(attempts)
+            made = [attempt for attempt, each in zip(attempts, won, strict=True) if each is True]
             self.put_marks(made)
             self.clean_up(made)
             return won

@@ -22,13 +22,13 @@ from tests.simulation.index_world import (
     play,
 )
 from webtable.errors import WebTableError
+from webtable.index import row_writer as index_writer
 from webtable.index import unique_entries, write_protocol
-from webtable.index import writer as index_writer
 from webtable.index.cell_encoding import Removal, Revision
-from webtable.index.plan import Plan
-from webtable.index.table import Entry, Index, IndexedTable
+from webtable.index.indexed_table import Entry, Index, IndexedTable
+from webtable.index.row_attempt import RowAttempt
+from webtable.index.row_writer import Writer
 from webtable.index.unique_entries import Claims, StoredClaim
-from webtable.index.writer import Writer
 from webtable.store.mutation import Check, CompareOp, Delete, Mutation
 
 LIMIT = 20_000
@@ -61,7 +61,7 @@ def test_revisions_only_grow(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_deleted_row_keeps_its_revision() -> None:
-    class Forgetful(Plan):
+    class Forgetful(RowAttempt):
         def mutations(self, *, keeps_pending: bool = True) -> list[Mutation]:
             made = super().mutations(keeps_pending=keeps_pending)
             if not self.facts:
@@ -69,15 +69,17 @@ def test_a_deleted_row_keeps_its_revision() -> None:
             return made
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(index_writer, "Plan", Forgetful)
+        patch.setattr(index_writer, "RowAttempt", Forgetful)
         assert broken_by()
 
 
 def test_entries_come_before_the_row() -> None:
     class RowFirst(Writer):
-        def make(self, plans: Sequence[Plan]) -> list[bool | WebTableError]:
-            won = self.swap_rows(plans)
-            made = [plan for plan, result in zip(plans, won, strict=True) if result is True]
+        def make(self, attempts: Sequence[RowAttempt]) -> list[bool | WebTableError]:
+            won = self.swap_rows(attempts)
+            made = [
+                attempt for attempt, result in zip(attempts, won, strict=True) if result is True
+            ]
             self.put_entries(made)
             self.clean_up(made)
             return won

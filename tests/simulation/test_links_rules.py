@@ -21,14 +21,14 @@ from tests.simulation.links_world import (
     SlowLinks,
     play_links,
 )
-from webtable.index.table import Change, RowState
+from webtable.index.indexed_table import Change, RowState
 from webtable.links import schema, write_protocol
 from webtable.links.updating import cluster, cluster_counts, count_rules, hook, shard_writer
 from webtable.links.updating.cluster import Intent, Intents, Own, Updater
 from webtable.links.updating.page_row_update import PageRowDecision
 from webtable.links.updating.shard_writer import ShardWriter, State
 from webtable.pages.page import NewCapture
-from webtable.store.model import Row
+from webtable.store.cells_and_rows import Row
 from webtable.store.mutation import Conditional
 
 LIMIT = 20_000

@@ -9,9 +9,9 @@ __all__ = ["COMMANDS"]
 _SECTIONS: dict[str, dict[str, tuple[str, str, str]]] = {
     "Pages": {
         "load": ("pages.load", "load", "Load crawls: WARC, ARC, WAT or JSON lines."),
-        "page": ("pages.pages", "page", "Show a page: now, at a date, its history, its body."),
+        "page": ("pages.page", "page", "Show a page: now, at a date, its history, its body."),
         "pages": ("pages.pages", "pages", "List the pages of a domain or a directory."),
-        "diff": ("pages.pages", "diff", "Show what changed between two versions of a page."),
+        "diff": ("pages.diff", "diff", "Show what changed between two versions of a page."),
         "report": ("pages.reports", "report", "List pages: errors, largest, modified …"),
         "changes": ("pages.changes", "changes", "List the pages that changed since a cursor."),
         "export": ("pages.export", "export", "Write pages to a file: WARC, JSON lines, CDXJ."),
@@ -19,7 +19,7 @@ _SECTIONS: dict[str, dict[str, tuple[str, str, str]]] = {
         "doctor": ("pages.doctor", "doctor", "Measure a store of pages and give advice."),
     },
     "Links": {
-        "links": ("links.group", "links", "Show links: top, in, out, changes, broken …"),
+        "links": ("links.command_group", "links", "Show links: top, in, out, changes, broken …"),
     },
     "Store": {
         "init": ("pages.init", "init", "Create a store for pages."),
@@ -38,14 +38,14 @@ _SECTIONS: dict[str, dict[str, tuple[str, str, str]]] = {
             "Maintain tables of records: fields, indexes.",
         ),
         "stats": ("store.stats", "stats", "Show sizes and counts: by family, part or domain."),
-        "flush": ("store.maintenance", "flush", "Write what is in memory to files."),
+        "flush": ("store.flush_compact_checkpoint", "flush", "Write what is in memory to files."),
         "compact": (
-            "store.maintenance",
+            "store.flush_compact_checkpoint",
             "compact",
             "Rewrite tables without deleted, expired and surplus cells.",
         ),
         "checkpoint": (
-            "store.maintenance",
+            "store.flush_compact_checkpoint",
             "checkpoint",
             "Write a consistent copy of the store.",
         ),
@@ -54,7 +54,7 @@ _SECTIONS: dict[str, dict[str, tuple[str, str, str]]] = {
     },
     "Cluster": {
         "cluster": (
-            "cluster.servers",
+            "cluster.cluster",
             "cluster",
             "Show the master, dead servers, regions in transition, the balancer.",
         ),
@@ -65,7 +65,7 @@ _SECTIONS: dict[str, dict[str, tuple[str, str, str]]] = {
             "List regions with their servers, sizes and requests.",
         ),
         "region": ("cluster.regions", "region", "Move, split, merge, flush and compact regions."),
-        "balancer": ("cluster.servers", "balancer", "Switch the balancer of a cluster on or off."),
+        "balancer": ("cluster.balancer", "balancer", "Switch the balancer of a cluster on or off."),
         "snapshot": (
             "cluster.snapshots",
             "snapshot",

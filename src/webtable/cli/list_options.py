@@ -9,7 +9,7 @@ import click
 
 from webtable.cli.shared_options import count_option
 from webtable.errors import InvalidRequest
-from webtable.pages.times import second_of
+from webtable.pages.time_arguments import second_of
 
 __all__ = [
     "DEFAULT_LIMIT",

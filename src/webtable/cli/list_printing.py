@@ -1,6 +1,6 @@
 """How a command prints the results of a query: a page of them or all, what they cost, what follows.
 
-`webtable.cli.list_options` has the options of such commands, `webtable.cli.output` the forms.
+`webtable.cli.list_options` has the options of such commands, `output_formats` the forms.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from webtable.cli.list_options import Listing
-from webtable.cli.output import Column, Item, print_items, talk
+from webtable.cli.output_formats import Column, Item, print_items, talk
 from webtable.cli.shared_options import Format
 from webtable.pages.asking.results import QueryCost, Results
 from webtable.pages.page import Page

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import click
 
-from webtable.cli.output import talk
+from webtable.cli.output_formats import talk
 from webtable.cli.shared_options import FORMAT_KEY
 
 __all__ = ["print_logs"]

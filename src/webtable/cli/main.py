@@ -19,7 +19,7 @@ import click
 from webtable import WebTableError, __version__
 from webtable.cli.command_list import COMMANDS
 from webtable.cli.lazy_group import Entry, LazyGroup
-from webtable.cli.output import json_text, talk
+from webtable.cli.output_formats import json_text, talk
 from webtable.cli.safe_text import show_text
 from webtable.cli.shared_options import FORMAT_KEY, GO_ON_KEY, group_store_option
 from webtable.errors import UsageError, door, error_body

@@ -23,9 +23,9 @@ from webtable.happybase.conversions import (
 )
 from webtable.happybase.errors import raised, translated
 from webtable.store import table as store_table
+from webtable.store.cells_and_rows import Cell, Row
 from webtable.store.filtering.filter_language import parse_filter
 from webtable.store.filtering.filters import Filter
-from webtable.store.model import Cell, Row
 from webtable.store.mutation import MAX_ROW_BYTES, Increment
 from webtable.store.scan import ALL_VERSIONS, Scan, prefix_end
 

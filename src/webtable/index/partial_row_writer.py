@@ -9,14 +9,19 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
+from webtable import compiled
 from webtable.errors import InvalidRequest
 from webtable.index import write_protocol
-from webtable.index.model import Index, RowState
-from webtable.index.plan import put_plan
+from webtable.index.index_and_change import Index, RowState
 from webtable.index.table_and_indexes import IndexHome
 from webtable.store.mutation import Spread, Write
+
+if TYPE_CHECKING:
+    from webtable.index import entry_changes
+else:
+    entry_changes = compiled.load("webtable.index", "entry_changes")
 
 __all__ = ["Columns", "PartialRowWriter"]
 
@@ -73,7 +78,7 @@ class PartialRowWriter:
             number = write_protocol.new_revision(now_ms, state.revision.number)
             revisions.append(number)
             for column, value in change.items():
-                # As in `Plan`: what is deleted has the old revision at most.
+                # As in `RowAttempt`: what is deleted has the old revision at most.
                 cells[name, column, number - (value is None)][row] = value
             cells[name, home.revision_column, number][row] = number.to_bytes(8, "big") + token
             if self._indexes:
@@ -89,7 +94,7 @@ class PartialRowWriter:
         for index in self._indexes:
             # An index that is being built, or whose entries expire, may lack entries of the row.
             puts_all = home.renews or index.name not in home.ready
-            moved = put_plan.moved_entries(index, row, state.facts, facts, puts_all)
+            moved = entry_changes.moved_entries(index, row, state.facts, facts, puts_all)
             if moved is None:
                 continue
             table, column = index.table, index.column

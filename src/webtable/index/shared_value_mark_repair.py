@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from webtable.index import write_protocol
-from webtable.index.model import MARK, Hit, Index, RowState
+from webtable.index.index_and_change import MARK, Hit, Index, RowState
 from webtable.index.shared_value_marks import group_of, put_mark, sizes
 from webtable.index.table_and_indexes import IndexHome
 from webtable.store.mutation import Delete

@@ -16,9 +16,9 @@ import bisect
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, pairwise
 
-from webtable.index.model import MARK, MARKS_FAMILY, Index
-from webtable.index.plan import Plan
-from webtable.index.reader import scans_of_few
+from webtable.index.entry_reader import scans_of_few
+from webtable.index.index_and_change import MARK, MARKS_FAMILY, Index
+from webtable.index.row_attempt import RowAttempt
 from webtable.index.table_and_indexes import IndexHome
 from webtable.store.filtering.filters import MultiRowRangeFilter, RowRange
 from webtable.store.mutation import Delete, Mutation, Put
@@ -81,7 +81,7 @@ def _keys(
 # On a cluster
 
 
-def new_marks(home: IndexHome, plans: Sequence[Plan]) -> list[tuple[str, Mutation]]:
+def new_marks(home: IndexHome, attempts: Sequence[RowAttempt]) -> list[tuple[str, Mutation]]:
     """Returns the marks for attempts that have put their entries and not yet their rows.
 
     A group that has a mark gets another one without a read of its entries, which may be many: the
@@ -90,9 +90,9 @@ def new_marks(home: IndexHome, plans: Sequence[Plan]) -> list[tuple[str, Mutatio
     marks: list[tuple[str, Mutation]] = []
     for table, index in home.grouped.items():
         added = [
-            (group_of(put.row, plan.row), put.row, plan.revision.number)
-            for plan in plans
-            for where, put in plan.put_entries
+            (group_of(put.row, attempt.row), put.row, attempt.revision.number)
+            for attempt in attempts
+            for where, put in attempt.put_entries
             if where == table
         ]
         groups = sorted({group for group, _, _ in added})
@@ -129,17 +129,17 @@ def _first_keys(home: IndexHome, index: Index, groups: Sequence[bytes]) -> dict[
 # In one atomic commit
 
 
-def commit_marks(home: IndexHome, plans: Sequence[Plan]) -> list[tuple[str, Mutation]]:
+def commit_marks(home: IndexHome, attempts: Sequence[RowAttempt]) -> list[tuple[str, Mutation]]:
     """Returns how the marks change with a commit of some attempts, in their order."""
     writes: list[tuple[str, Mutation]] = []
     for table, index in home.grouped.items():
-        moved = _moved(table, plans)
+        moved = _moved(table, attempts)
         if not moved:
             continue
         is_building = index.name not in home.ready
         limits = [(group, _PAIR + len(keys)) for group, keys in moved.items()]
         found = _keys(home, index, limits)
-        number = max(plan.revision.number for plan in plans)
+        number = max(attempt.revision.number for attempt in attempts)
         for (group, keys), before in zip(moved.items(), found, strict=True):
             after = {key for key in before if key not in keys}
             after.update(key for key, is_there in keys.items() if is_there)
@@ -151,15 +151,15 @@ def commit_marks(home: IndexHome, plans: Sequence[Plan]) -> list[tuple[str, Muta
     return writes
 
 
-def _moved(table: str, plans: Iterable[Plan]) -> dict[bytes, dict[bytes, bool]]:
+def _moved(table: str, attempts: Iterable[RowAttempt]) -> dict[bytes, dict[bytes, bool]]:
     """Returns group → key of an entry → whether it is there after some attempts."""
     moved: dict[bytes, dict[bytes, bool]] = {}
-    for plan in plans:
-        row = plan.row
-        for where, put in plan.put_entries:
+    for attempt in attempts:
+        row = attempt.row
+        for where, put in attempt.put_entries:
             if where == table:
                 moved.setdefault(group_of(put.row, row), {})[put.row] = True
-        for gone in plan.gone:
+        for gone in attempt.gone:
             if gone.table == table:
                 moved.setdefault(group_of(gone.key, row), {})[gone.key] = False
     return moved

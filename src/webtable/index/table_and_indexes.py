@@ -13,9 +13,9 @@ from msgspec.structs import force_setattr
 
 from webtable.errors import InvalidRequest, SchemaMismatch, TableExists, TableNotFound
 from webtable.index.cell_encoding import Removal, decode_revision
-from webtable.index.model import Change, Index, IndexState, RowState, state_setting
+from webtable.index.index_and_change import Change, Index, IndexState, RowState, state_setting
 from webtable.index.write_protocol import NO_REVISION, Clock, SystemClock, new_token
-from webtable.store.model import Row
+from webtable.store.cells_and_rows import Row
 from webtable.store.mutation import Put
 from webtable.store.scan import Get
 from webtable.store.store import Store

@@ -22,10 +22,10 @@ from webtable.index.cell_encoding import (
     encode_free,
     encode_revision,
 )
-from webtable.index.model import Entry, Index, RowState
-from webtable.index.plan import Plan
+from webtable.index.index_and_change import Entry, Index, RowState
+from webtable.index.row_attempt import RowAttempt
 from webtable.index.table_and_indexes import IndexHome
-from webtable.store.model import Row
+from webtable.store.cells_and_rows import Row
 from webtable.store.mutation import Check, Durability, Put
 from webtable.store.table import Table
 
@@ -138,29 +138,29 @@ class Ledger:
         self._claims = Claims(home)
         self._cache: dict[tuple[str, bytes], StoredClaim] = {}
 
-    def claim(self, plan: Plan) -> list[tuple[str, Put]]:
+    def claim(self, attempt: RowAttempt) -> list[tuple[str, Put]]:
         """Returns the puts that give a row its keys and free those it has no more.
 
         Raises:
             NotUnique: another row has a key; nothing was noted then.
         """
-        for index, entry in plan.claims:
+        for index, entry in attempt.claims:
             owner = self._stored(index.table, entry.key, index.column).owner
-            if owner is not None and owner != plan.row:
+            if owner is not None and owner != attempt.row:
                 state = self._states.get(owner) or self._home.read_state(owner)
                 if entry in index.entries(owner, state.facts):
                     raise NotUnique(index.name, entry.key, owner)
         puts = []
-        for gone in plan.gone:
+        for gone in attempt.gone:
             if not gone.is_claim:
                 continue
             stored = self._stored(gone.table, gone.key, gone.column)
-            if stored.owner == plan.row:
-                puts.append(self._put(gone, stored, plan.revision, None))
-        for index, entry in plan.claims:
+            if stored.owner == attempt.row:
+                puts.append(self._put(gone, stored, attempt.revision, None))
+        for index, entry in attempt.claims:
             place = Removal(index.table, entry.key, index.column)
             stored = self._stored(*place[:3])
-            puts.append(self._put(place, stored, plan.revision, plan.row))
+            puts.append(self._put(place, stored, attempt.revision, attempt.row))
         return puts
 
     def _stored(self, table: str, key: bytes, column: bytes) -> StoredClaim:

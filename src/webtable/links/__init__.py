@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from webtable.links.asking.link_history import Change
     from webtable.links.asking.link_problems import BrokenLink
     from webtable.links.asking.link_queries import Anchor, DomainPages, LinkFrom, LinkTo, Ranked
+    from webtable.links.asking.link_reader import Kind
     from webtable.links.asking.links_api import Links
     from webtable.links.asking.redirects import Redirect, Resolved, ThroughLink
-    from webtable.links.asking.wide_row_reader import Kind
     from webtable.links.checking.rebuild import RebuildReport
-    from webtable.links.store_verification import StoreReport
     from webtable.links.updating.cluster_counts import Drained
+    from webtable.links.whole_store_verification import StoreReport
 
 __all__ = [
     "Anchor",
@@ -46,7 +46,7 @@ _MODULES = {
     "DomainPages": "webtable.links.asking.link_queries",
     "Drained": "webtable.links.updating.cluster_counts",
     "DumpCell": "webtable.links.asking.dump",
-    "Kind": "webtable.links.asking.wide_row_reader",
+    "Kind": "webtable.links.asking.link_reader",
     "LinkFrom": "webtable.links.asking.link_queries",
     "LinkTo": "webtable.links.asking.link_queries",
     "Links": "webtable.links.asking.links_api",
@@ -54,7 +54,7 @@ _MODULES = {
     "RebuildReport": "webtable.links.checking.rebuild",
     "Redirect": "webtable.links.asking.redirects",
     "Resolved": "webtable.links.asking.redirects",
-    "StoreReport": "webtable.links.store_verification",
+    "StoreReport": "webtable.links.whole_store_verification",
     "ThroughLink": "webtable.links.asking.redirects",
 }
 

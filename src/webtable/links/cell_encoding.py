@@ -20,7 +20,7 @@ On-disk: changing this needs a new format version. Frozen by tests/links/test_ce
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from webtable import compiled
@@ -41,6 +41,7 @@ __all__ = [
     "encode_cur",
     "encode_uris",
     "live_values",
+    "unpacked_links",
 ]
 
 GONE = b"-"
@@ -49,6 +50,7 @@ GONE = b"-"
 live_values = target_states.live_values
 
 _FAST = 1
+_PIECE_BYTES = 65_536
 
 
 class LinkText(NamedTuple):
@@ -77,6 +79,30 @@ def decode_cur(stored: bytes | None) -> str:
         CorruptData: the value does not decode.
     """
     return _unpacked(stored).decode() if stored else ""
+
+
+def unpacked_links(stored: bytes) -> Iterator[str]:
+    """Yields the links of a `page:cur`, a line for each link; decompresses only what is read.
+
+    Raises:
+        CorruptData: the links do not decode.
+    """
+    if not stored:
+        return
+    unpack, left = zlib.decompressobj(), b""
+    try:
+        while stored:
+            *whole, left = (left + unpack.decompress(stored, _PIECE_BYTES)).split(b"\n")
+            stored = unpack.unconsumed_tail
+            for line in whole:
+                yield line.decode()
+        left += unpack.flush()
+    except zlib.error as exc:
+        raise CorruptData(
+            f"the links of a page do not decode: {exc}", hint="rebuild the link index"
+        ) from exc
+    for line in left.split(b"\n"):
+        yield line.decode()
 
 
 def decode_inlink(stored: bytes) -> Inlink:

@@ -26,7 +26,7 @@ import zlib
 from functools import lru_cache
 from typing import Final, TypedDict
 
-from webtable.index.model import PURGE_MS, PURGE_SETTING, state_setting
+from webtable.index.index_and_change import PURGE_MS, PURGE_SETTING, state_setting
 from webtable.pages.keys import from_key_form, key_form, reversed_host
 from webtable.pages.public_suffixes import Suffixes
 from webtable.store.schema import Compression, Family, TableSchema

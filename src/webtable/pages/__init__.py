@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from webtable.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from webtable.pages.asking.diff import DiffLink, PageDiff
     from webtable.pages.asking.duplicates import Duplicates
     from webtable.pages.asking.export import ExportReport
+    from webtable.pages.asking.page_diff import DiffLink, PageDiff
     from webtable.pages.asking.reports import Reports
     from webtable.pages.asking.response_headers import Header, ResponseHeaders
     from webtable.pages.asking.results import QueryCost, ResultPage, Results
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     )
     from webtable.pages.loading.loader import LoadReport
     from webtable.pages.page import Outcome, Page, PageCapture
-    from webtable.pages.times import When
+    from webtable.pages.time_arguments import When
     from webtable.pages.urls import canonical_url
 
 __all__ = [
@@ -68,7 +68,7 @@ __all__ = [
 # The module of each public name. The imports above say the same to type checkers.
 _MODULES = {
     "Alternate": "webtable.pages.facts",
-    "DiffLink": "webtable.pages.asking.diff",
+    "DiffLink": "webtable.pages.asking.page_diff",
     "Duplicates": "webtable.pages.asking.duplicates",
     "ExportReport": "webtable.pages.asking.export",
     "Facts": "webtable.pages.facts",
@@ -82,7 +82,7 @@ _MODULES = {
     "Outcome": "webtable.pages.page",
     "Page": "webtable.pages.page",
     "PageCapture": "webtable.pages.page",
-    "PageDiff": "webtable.pages.asking.diff",
+    "PageDiff": "webtable.pages.asking.page_diff",
     "PageFacts": "webtable.pages.facts",
     "Position": "webtable.pages.captures",
     "QueryCost": "webtable.pages.asking.results",
@@ -94,7 +94,7 @@ _MODULES = {
     "RobotsGroup": "webtable.pages.facts",
     "SitemapFacts": "webtable.pages.facts",
     "Skipped": "webtable.pages.captures",
-    "When": "webtable.pages.times",
+    "When": "webtable.pages.time_arguments",
     "canonical_url": "webtable.pages.urls",
 }
 

@@ -39,7 +39,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import TypeAlias
 
-from webtable.index.table import Entry, Facts, Index
+from webtable.index.indexed_table import Entry, Facts, Index
 from webtable.pages.columns import (
     CHANGED,
     DIGEST,

@@ -9,8 +9,8 @@ class Visit(Record, table="visits", indexes=[IndexBy("status")]):
 visits = Collection(store, Visit)
 """
 
-from webtable.records.catalog import drop_index
 from webtable.records.collection import Collection
+from webtable.records.declaration_catalog import drop_index
 from webtable.records.field_types import (
     EntityKey,
     Float32,

@@ -17,10 +17,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
 from webtable.errors import InvalidRequest
-from webtable.index import maintenance
-from webtable.index.reader import ReadCounts
-from webtable.index.table import IndexedTable
-from webtable.records.catalog import declared_table, open_indexes, open_table
+from webtable.index import build_and_verify
+from webtable.index.entry_reader import ReadCounts
+from webtable.index.indexed_table import IndexedTable
+from webtable.records.declaration_catalog import declared_table, open_indexes, open_table
 from webtable.records.field_types import KeyValue
 from webtable.records.indexes import Covered, FieldIndex
 from webtable.records.reading.compiled_decoder import decode_keys, decode_rows
@@ -28,7 +28,7 @@ from webtable.records.reading.index_lookup import FoundRecords
 from webtable.records.reading.key_ranges import KeyRange, RangeReader
 from webtable.records.record import Record, declaration_of
 from webtable.records.record_writer import IndexedWriter, PlainWriter, RowWriter
-from webtable.store.model import Row
+from webtable.store.cells_and_rows import Row
 from webtable.store.mutation import Durability, check_durability
 from webtable.store.scan import Get
 from webtable.store.store import Store
@@ -254,13 +254,13 @@ class Collection(Generic[R]):
         prefix: Sequence[KeyValue] = (),
         start: Sequence[KeyValue] = (),
         stop: Sequence[KeyValue] = (),
-    ) -> maintenance.Explanation:
+    ) -> build_and_verify.Explanation:
         """Runs `find` and returns what was read for it."""
         by, indexed = self._index(index)
         scan = by.scan(prefix, start, stop, reverse=False, limit=None)
         if scan is None:
-            return maintenance.Explanation(by.name, by.index.table, b"", b"", ReadCounts())
-        return maintenance.explain(indexed, by.name, scan)
+            return build_and_verify.Explanation(by.name, by.index.table, b"", b"", ReadCounts())
+        return build_and_verify.explain(indexed, by.name, scan)
 
     def build_index(self, index: str) -> int:
         """Adds the records that were there before an index, and makes it ready to be read.
@@ -268,13 +268,13 @@ class Collection(Generic[R]):
         Every process that writes must declare the index by then. Returns how many rows were read.
         """
         by, indexed = self._index(index)
-        return maintenance.build(indexed, by.name)
+        return build_and_verify.build(indexed, by.name)
 
-    def verify(self, *, repair: bool = False) -> maintenance.Report:
+    def verify(self, *, repair: bool = False) -> build_and_verify.Report:
         """Compares the indexes with the records, while others write; see `upkeep.verify`."""
         if self._indexed is None:
-            return maintenance.Report(is_repaired=repair)
-        return maintenance.verify(self._indexed, repair=repair)
+            return build_and_verify.Report(is_repaired=repair)
+        return build_and_verify.verify(self._indexed, repair=repair)
 
     def _index(self, name: str) -> tuple[FieldIndex, IndexedTable]:
         by = self._indexes.get(name)

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from webtable.errors import CorruptData, InvalidRequest
-from webtable.index.table import Entry, Facts, Index
+from webtable.index.indexed_table import Entry, Facts, Index
 from webtable.records.codecs import BadValue, FloatCodec
 from webtable.records.declaration import Declaration, Field
 from webtable.records.field_types import KeyValue

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from webtable.index.table import Change, IndexedTable, RowState
+from webtable.index.indexed_table import Change, IndexedTable, RowState
 from webtable.records.recent_deletes import recent_deletes
 from webtable.store.mutation import Delete, Durability, Put
 from webtable.store.table import Table

@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from webtable.errors import InvalidRequest
-from webtable.records.catalog import forget_fields
 from webtable.records.declaration import FAMILY, Declaration
+from webtable.records.declaration_catalog import forget_fields
 from webtable.records.record import declaration_of
-from webtable.store.model import Row
+from webtable.store.cells_and_rows import Row
 from webtable.store.mutation import Delete
 from webtable.store.scan import Scan
 from webtable.store.store import Store

@@ -26,14 +26,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from webtable.errors import CheckFailed, CorruptData, InvalidRequest
-from webtable.records.catalog import DeclaredTable, Stored, open_table
 from webtable.records.codecs import BadValue
 from webtable.records.declaration import FAMILY, MARKER, Declaration, table_schema
+from webtable.records.declaration_catalog import DeclaredTable, Stored, open_table
 from webtable.records.field_types import KeyValue
 from webtable.records.reading.key_ranges import KeyRange, RangeReader
 from webtable.records.recent_deletes import recent_deletes
 from webtable.records.record import Record, declaration_of
-from webtable.store.model import Row
+from webtable.store.cells_and_rows import Row
 from webtable.store.mutation import Check, CompareOp, Delete, Increment, Mutation, Put
 from webtable.store.store import Store
 from webtable.store.zero_byte_escaping import escape, unescape

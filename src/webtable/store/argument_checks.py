@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from webtable.errors import InvalidRequest
-from webtable.store.model import MAX_TIMESTAMP
+from webtable.store.cells_and_rows import MAX_TIMESTAMP
 
 __all__ = [
     "MAX_ROW_BYTES",

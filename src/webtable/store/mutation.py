@@ -18,9 +18,9 @@ from webtable.store.argument_checks import (
     check_time_range,
     check_timestamp,
 )
+from webtable.store.cells_and_rows import CellType, Row
 from webtable.store.filtering.filter_language import as_filter
 from webtable.store.filtering.filters import Filter
-from webtable.store.model import CellType, Row
 
 __all__ = [
     "MAX_ROW_BYTES",

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TypeAlias, TypeVar
 
 from webtable.errors import InvalidRequest
-from webtable.store.model import Nested, Row
+from webtable.store.cells_and_rows import Nested, Row
 
 __all__ = ["NestedRows", "NestedText", "nested_rows", "nested_text", "shown"]
 

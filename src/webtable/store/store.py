@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 
 from webtable.errors import InvalidRequest
 from webtable.store.admin import Admin
+from webtable.store.cells_and_rows import Row
 from webtable.store.engine import Capabilities, Engine, Loss
 from webtable.store.location_secrets import mask_secrets, reject_secrets
-from webtable.store.model import Row
 from webtable.store.mutation import Durability, Write, check_durability
 from webtable.store.schema import Family, TableSchema, check_splits, check_table_name
 from webtable.store.table import Table

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal, Unpack, overload
 
 from webtable.errors import InvalidRequest, WebTableError
+from webtable.store.cells_and_rows import Row
 from webtable.store.cluster_values import Region, TableStats
 from webtable.store.engine import Engine, joined
 from webtable.store.filtering.filter_language import as_filter
 from webtable.store.filtering.filters import Filter
-from webtable.store.model import Row
 from webtable.store.mutation import (
     Append,
     Check,

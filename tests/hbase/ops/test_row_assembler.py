@@ -9,10 +9,10 @@ from types import ModuleType
 import pytest
 
 from tests.hbase.wire.forms import form_of
+from webtable.store.cells_and_rows import RawCell, Row
 from webtable.store.hbase.ops import row_assembler
 from webtable.store.hbase.ops.row_assembler import AT_A_TIME, Batch, ScanResult, Stitching
 from webtable.store.hbase.proto import client_pb2
-from webtable.store.model import RawCell, Row
 
 
 @pytest.fixture(params=["plain", "compiled"])

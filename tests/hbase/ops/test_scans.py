@@ -15,6 +15,7 @@ import pytest
 
 from tests.hbase.conftest import NewTable
 from webtable.errors import FamilyNotFound, StoreClosed, TableNotFound
+from webtable.store.cells_and_rows import Row
 from webtable.store.filtering.filters import ValueFilter
 from webtable.store.hbase.engine import HBaseEngine
 from webtable.store.hbase.ops import parallel_scan
@@ -24,7 +25,6 @@ from webtable.store.hbase.proto import client_pb2
 from webtable.store.hbase.retry import Attempts, Remedy
 from webtable.store.hbase.wire.compiled_connection import Connection, RpcResponse
 from webtable.store.hbase.wire.errors import NotHBase, RemoteError, RpcError
-from webtable.store.model import Row
 from webtable.store.mutation import Put
 from webtable.store.scan import Scan, ScanOptions
 from webtable.store.schema import Family, TableSchema

@@ -11,8 +11,8 @@ import pytest
 from webtable import compiled
 
 PACKAGE = "webtable.store.hbase.wire"
-# What uses hot modules, of all that `pipeline` stands on; each took the form that was to run then.
-_USERS = ("pipeline", "calls", "requests_and_results", "request_bytes", "cell_blocks")
+# What uses hot modules, of all below `pipelined_connection`; each imported the form to run.
+_USERS = ("pipelined_connection", "calls", "requests_and_results", "request_bytes", "cell_blocks")
 
 
 def form_of(package: str, name: str, form: str) -> ModuleType:
@@ -28,7 +28,7 @@ def form_of(package: str, name: str, form: str) -> ModuleType:
 
 
 def pipeline_of(form: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """Returns one form of `pipeline`, which works with the same form of all that it stands on."""
+    """Returns one form of `pipelined_connection`, with the same form of all below it."""
     if form == "plain":
         for user in _USERS:
             module = importlib.import_module(f"{PACKAGE}.{user}")
@@ -38,7 +38,7 @@ def pipeline_of(form: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
                     plain = form_of(PACKAGE, hot, "plain")
                     part = plain if isinstance(value, ModuleType) else vars(plain)[value.__name__]
                     monkeypatch.setattr(module, name, part)
-    return form_of(PACKAGE, "pipeline", form)
+    return form_of(PACKAGE, "pipelined_connection", form)
 
 
 def origin_of(value: object) -> str:

@@ -17,11 +17,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webtable.errors import InvalidRequest
+from webtable.store.cells_and_rows import MAX_TIMESTAMP, CellType, RawCell, Row
 from webtable.store.hbase.proto import client_pb2
 from webtable.store.hbase.wire import cell_blocks as chosen
 from webtable.store.hbase.wire import cell_codec as plain
 from webtable.store.hbase.wire.cell_blocks import encode_marker, message_cells
-from webtable.store.model import MAX_TIMESTAMP, CellType, RawCell, Row
 from webtable.store.mutation import Marker
 
 # length 29 | key 18 | value 3 | row 3 "row" | family 1 "f" | "qu" | timestamp 258 | put | "abc"

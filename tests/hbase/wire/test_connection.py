@@ -24,7 +24,7 @@ from webtable.store.hbase.wire.errors import (
     RemoteError,
     Server,
 )
-from webtable.store.hbase.wire.pipeline import Connection
+from webtable.store.hbase.wire.pipelined_connection import Connection
 
 LIMIT = 20.0
 

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.hbase.wire.forms import form_of
+from webtable.store.cells_and_rows import MAX_TIMESTAMP
 from webtable.store.filtering.filter_language import as_filter
 from webtable.store.hbase.proto import base_pb2, client_pb2
 from webtable.store.hbase.wire.filter_messages import fill_filter
-from webtable.store.model import MAX_TIMESTAMP
 from webtable.store.mutation import Append, Check, CompareOp, Delete, Increment, Mutation, Put
 from webtable.store.scan import ALL_VERSIONS, Get
 

@@ -22,6 +22,7 @@ from tests.hbase.servers import Peer, Proxy, Request, listening
 from tests.hbase.wire.forms import form_of, pipeline_of
 from tests.waiting import wait_for
 from webtable.errors import FamilyNotFound
+from webtable.store.cells_and_rows import Row
 from webtable.store.hbase.cluster.registry import ZooKeeperRegistry
 from webtable.store.hbase.engine import HBaseEngine
 from webtable.store.hbase.location import parse_location
@@ -30,10 +31,9 @@ from webtable.store.hbase.wire.auth import Identity
 from webtable.store.hbase.wire.calls import Call
 from webtable.store.hbase.wire.cell_blocks import encode_cells
 from webtable.store.hbase.wire.errors import CallTimedOut, ConnectionLost, RemoteError
-from webtable.store.hbase.wire.pipeline import Connection
+from webtable.store.hbase.wire.pipelined_connection import Connection
 from webtable.store.hbase.wire.requests_and_results import get_bytes
 from webtable.store.hbase.wire.wakeups import Right, Turns
-from webtable.store.model import Row
 from webtable.store.mutation import Put
 from webtable.store.scan import Get
 

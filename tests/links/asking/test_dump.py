@@ -12,7 +12,7 @@ from tests.links.asking.test_link_queries import NOW
 from tests.links.web import captures, links_at
 from webtable.cli.main import cli
 from webtable.links.asking.dump import DumpCell, dump, layout
-from webtable.links.index import LinkIndex
+from webtable.links.link_index import LinkIndex
 from webtable.links.schema import uri_of
 from webtable.pages.asking.results import _sealed
 

@@ -14,13 +14,13 @@ import webtable
 from webtable.links.asking.link_history import LinkHistory
 from webtable.links.asking.link_queries import LinkQueries
 from webtable.links.checking.rebuild import rebuild
-from webtable.links.index import LinkIndex
+from webtable.links.link_index import LinkIndex
 from webtable.links.updating.hook import LinkHook
 from webtable.pages.page import NewCapture
+from webtable.pages.page_table import PageTable
 from webtable.pages.storing.capture_parser import parse_stored
 from webtable.pages.storing.cell_encoding import encode_time
 from webtable.pages.storing.page_versions import CaptureNote
-from webtable.pages.table import PageTable
 
 BEGIN = 1_788_220_800
 HOUR = 3_600

@@ -12,15 +12,15 @@ from tests.links.asking.test_link_queries import ABOUT, KINDS, everything, is_ki
 from tests.links.web import DAYS, EXAMPLE, Seen, inlinks_at, links_at, seen_at, status_at
 from webtable.errors import InvalidRequest, NotFound
 from webtable.links.asking.link_history import Change, LinkHistory
-from webtable.links.asking.page_history import links_to
-from webtable.links.asking.wide_row_reader import Kind, LinkPick
-from webtable.links.index import LinkIndex
+from webtable.links.asking.link_reader import Kind, LinkPick
+from webtable.links.asking.page_links_at_time import links_to
+from webtable.links.link_index import LinkIndex
 from webtable.links.updating.hook import LinkHook
 from webtable.pages.page import NewCapture
+from webtable.pages.page_table import PageTable
 from webtable.pages.storing.capture_parser import parse_stored
 from webtable.pages.storing.cell_encoding import decode_time, encode_time
 from webtable.pages.storing.page_versions import CaptureNote
-from webtable.pages.table import PageTable
 
 DAY = 86_400
 NOW = int(time.time())

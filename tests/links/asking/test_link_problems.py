@@ -11,6 +11,7 @@ from tests.links.asking.test_link_queries import ABOUT, KINDS, NOW, everything, 
 from tests.links.web import DAYS, EXAMPLE, Seen, captures, inlinks_at, links_at, status_at
 from webtable.errors import NotFound
 from webtable.links.asking.link_problems import BrokenLink, LinkReports
+from webtable.links.asking.link_reader import Kind, LinkPick
 from webtable.links.asking.redirects import (
     MAX_HOPS,
     Redirect,
@@ -19,14 +20,13 @@ from webtable.links.asking.redirects import (
     redirects,
     resolved,
 )
-from webtable.links.asking.wide_row_reader import Kind, LinkPick
-from webtable.links.index import LinkIndex
+from webtable.links.link_index import LinkIndex
 from webtable.links.updating.hook import LinkHook
 from webtable.pages.page import NewCapture, PageInfo
+from webtable.pages.page_table import PageTable
 from webtable.pages.storing.capture_parser import parse_stored
 from webtable.pages.storing.cell_encoding import encode_time
 from webtable.pages.storing.page_versions import CaptureNote
-from webtable.pages.table import PageTable
 
 URLS = {capture.url for capture in captures()}
 GOOD = {url for url in URLS if status_at(NOW, url) == 200} - {f"{EXAMPLE}/file"}

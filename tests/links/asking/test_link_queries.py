@@ -13,9 +13,9 @@ from webtable.errors import InvalidRequest, NotFound
 from webtable.links.asking.find_or_suggest import find_domain
 from webtable.links.asking.link_problems import LinkReports
 from webtable.links.asking.link_queries import LinkQueries, LinkTo, Ranked
+from webtable.links.asking.link_reader import Kind, LinkPick, LinkReader
 from webtable.links.asking.links_api import Links
-from webtable.links.asking.wide_row_reader import Kind, LinkPick, LinkReader
-from webtable.links.index import LinkIndex
+from webtable.links.link_index import LinkIndex
 from webtable.links.schema import INLINK, shard_of, shard_row, uri_of
 from webtable.pages.asking.results import QueryCost, ResultPage, Results
 from webtable.store.mutation import Put

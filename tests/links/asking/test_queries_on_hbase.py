@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.links.asking import test_dump, test_link_history, test_link_problems, test_link_queries
-from webtable.links.index import LinkIndex
+from webtable.links.link_index import LinkIndex
 
 pytestmark = pytest.mark.hbase
 

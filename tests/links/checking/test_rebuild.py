@@ -18,7 +18,7 @@ from tests.links.naive import differences
 from tests.links.web import captures
 from webtable.cli.main import cli
 from webtable.errors import ConflictError
-from webtable.index.maintenance import verify
+from webtable.index.build_and_verify import verify
 from webtable.links import schema
 from webtable.links.cell_encoding import live_values
 from webtable.links.checking import external_sort
@@ -31,12 +31,12 @@ from webtable.links.checking.expected_index import (
 )
 from webtable.links.checking.external_sort import Sorter
 from webtable.links.checking.rebuild import rebuild
-from webtable.links.index import LinkIndex
+from webtable.links.link_index import LinkIndex
 from webtable.links.updating.hook import LinkHook
 from webtable.pages.page import NewCapture, PageInfo
+from webtable.pages.page_table import PageTable
 from webtable.pages.storing.capture_parser import parse_stored
 from webtable.pages.storing.page_versions import CaptureNote
-from webtable.pages.table import PageTable
 
 _OF_THE_WRITER = ("rev", "pending", "shardrev", "at", "journal")
 

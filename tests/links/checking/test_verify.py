@@ -22,11 +22,11 @@ from webtable.links import schema
 from webtable.links.cell_encoding import encode_cur, encode_uris
 from webtable.links.checking import compare_with_expected
 from webtable.links.checking.verify import verify_links
-from webtable.links.index import LinkIndex
+from webtable.links.link_index import LinkIndex
 from webtable.links.updating.hook import LinkHook
+from webtable.pages.page_table import PageTable
 from webtable.pages.storing.capture_parser import parse_stored
-from webtable.pages.table import PageTable
-from webtable.store.model import Row
+from webtable.store.cells_and_rows import Row
 from webtable.store.mutation import Delete
 
 ROUNDS = 50 if os.environ.get("WEBTABLE_SOAK") else 5

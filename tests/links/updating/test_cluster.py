@@ -16,7 +16,7 @@ from tests.links.naive import differences
 from tests.links.updating.test_embedded import Kept, TestClock, capture
 from webtable.errors import Timeout
 from webtable.links import schema, write_protocol
-from webtable.links.index import LinkIndex
+from webtable.links.link_index import LinkIndex
 from webtable.links.updating.cluster import Intents
 from webtable.links.updating.hook import LinkHook
 from webtable.pages.hooks import Begun, LinksChange

@@ -12,17 +12,17 @@ import pytest
 import webtable
 from tests.links.naive import differences
 from webtable.errors import StorageError
-from webtable.index.maintenance import verify
+from webtable.index.build_and_verify import verify
 from webtable.links import schema
 from webtable.links.checking import verify as verify_of_links
 from webtable.links.checking.compare_with_expected import Finding, Kind
 from webtable.links.checking.confirm_differences import confirmed
 from webtable.links.checking.rebuild import rebuild
-from webtable.links.index import LinkIndex
+from webtable.links.link_index import LinkIndex
 from webtable.links.updating.hook import LinkHook
 from webtable.pages.page import NewCapture, PageInfo
+from webtable.pages.page_table import PageTable
 from webtable.pages.storing.page_versions import CaptureNote
-from webtable.pages.table import PageTable
 from webtable.store.store import Store
 
 BEGIN = 1_788_264_000

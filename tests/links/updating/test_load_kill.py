@@ -15,10 +15,10 @@ from tests.links.changing import write_crawl
 from tests.links.naive import differences
 from tests.pages.loading.test_load_kill import LoaderProcess
 from webtable.links.checking.verify import verify_links
-from webtable.links.index import LinkIndex
+from webtable.links.link_index import LinkIndex
 from webtable.links.updating.hook import LinkHook
+from webtable.pages.page_table import PageTable
 from webtable.pages.storing.capture_parser import parse_stored
-from webtable.pages.table import PageTable
 
 KILLS = 250 if os.environ.get("WEBTABLE_SOAK") else 25
 PAGES = 80

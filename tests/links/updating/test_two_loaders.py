@@ -10,17 +10,17 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 import webtable
-from webtable.index.maintenance import verify
-from webtable.index.table import IndexedTable
-from webtable.index.writer import Writer
+from webtable.index.build_and_verify import verify
+from webtable.index.indexed_table import IndexedTable
+from webtable.index.row_writer import Writer
 from webtable.links.checking.verify import verify_links
-from webtable.links.index import LinkIndex
+from webtable.links.link_index import LinkIndex
 from webtable.links.updating.hook import LinkHook
 from webtable.local.hbase import LocalHBase
 from webtable.pages.page import NewCapture, PageInfo
+from webtable.pages.page_table import PageTable
 from webtable.pages.storing.capture_parser import parse_stored
 from webtable.pages.storing.page_versions import CaptureNote
-from webtable.pages.table import PageTable
 
 BEGIN = 1_788_264_000
 PAGES, BATCH, CRAWLS, LOADERS = 20, 10, 3, 2

@@ -14,8 +14,8 @@ from webtable.errors import ConflictError, InvalidRequest
 from webtable.index.write_protocol import SystemClock
 from webtable.pages.asking.change_feed import ChangeFeed, PageChange
 from webtable.pages.formats.program_captures import capture_of_program
+from webtable.pages.page_table import PageTable
 from webtable.pages.storing.capture_parser import parse_stored, ready
-from webtable.pages.table import PageTable
 
 
 @pytest.fixture(params=["readable", "salted"])

@@ -13,7 +13,7 @@ import pytest
 
 from tests.pages.formats.crawls import http, record
 from webtable import Page, Results, WebTable
-from webtable.pages.asking import page_index
+from webtable.pages.asking import pages_by_index
 from webtable.pages.asking.reports import Reports
 from webtable.pages.urls import typed_site
 
@@ -65,7 +65,7 @@ def web(
 def test_a_report_of_a_domain_is_that_of_all_pages_filtered(
     web: WebTable, name: str, others: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(page_index, "_MOST_OTHERS", others)
+    monkeypatch.setattr(pages_by_index, "_MOST_OTHERS", others)
     ask = REPORTS[name]
     everything = list(ask(web.reports))
     assert everything
@@ -105,7 +105,7 @@ def test_the_cost_says_what_was_read(
     assert found.page().items
     assert found.explain.index == "webtable_size_idx"
     assert found.explain.rows <= 3
-    monkeypatch.setattr(page_index, "_MOST_OTHERS", 0)
+    monkeypatch.setattr(pages_by_index, "_MOST_OTHERS", 0)
     rare = web.reports.largest(domain="b.a.com", limit=1)
     assert rare.page().items
     assert rare.explain.rows > found.explain.rows

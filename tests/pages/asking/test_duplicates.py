@@ -10,12 +10,12 @@ import pytest
 import webtable
 from tests.pages.asking.test_queries import made
 from tests.pages.conftest import parse
-from webtable.index.maintenance import verify
-from webtable.index.model import MARKS_FAMILY
+from webtable.index.build_and_verify import verify
+from webtable.index.index_and_change import MARKS_FAMILY
 from webtable.pages.asking.queries import PageQueries
 from webtable.pages.indexes import DIGESTS
 from webtable.pages.page import NewCapture
-from webtable.pages.table import PageTable
+from webtable.pages.page_table import PageTable
 from webtable.store.scan import Scan
 
 ALONE = 60

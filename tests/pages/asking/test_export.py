@@ -13,8 +13,8 @@ from webtable.cli.main import cli
 from webtable.pages.asking.export import all_urls
 from webtable.pages.captures import Capture
 from webtable.pages.formats.crawl_files import read_captures
+from webtable.pages.page_table import PageTable
 from webtable.pages.storing.capture_parser import parse_stored
-from webtable.pages.table import PageTable
 
 
 def run(*arguments: str, stdin: str | None = None) -> Result:

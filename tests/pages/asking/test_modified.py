@@ -19,8 +19,8 @@ from webtable.errors import InvalidRequest
 from webtable.pages.asking.queries import PageQueries
 from webtable.pages.asking.results import ResultPage
 from webtable.pages.page import NewCapture
+from webtable.pages.page_table import PageTable
 from webtable.pages.storing.capture_parser import parse_stored
-from webtable.pages.table import PageTable
 from webtable.pages.urls import split_url
 
 HOSTS = ("example.com", "docs.example.com", "other.org")

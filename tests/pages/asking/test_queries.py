@@ -13,8 +13,8 @@ from webtable.errors import InvalidRequest
 from webtable.pages.asking.queries import PageQueries
 from webtable.pages.asking.results import ResultPage
 from webtable.pages.page import NewCapture
+from webtable.pages.page_table import PageTable
 from webtable.pages.storing.page_versions import CaptureNote
-from webtable.pages.table import PageTable
 
 DAY = 86_400
 BEGIN = 1_788_220_800  # 2026-09-01T00:00:00Z

@@ -12,8 +12,8 @@ from click.testing import CliRunner
 import webtable
 from webtable.cli.main import cli
 from webtable.pages.loading.loader import Loader
+from webtable.pages.page_table import PageTable
 from webtable.pages.storing.capture_parser import parse_stored
-from webtable.pages.table import PageTable
 
 PAGES = (
     ("https://example.com/about", 1, 200, "<title>About</title>first"),

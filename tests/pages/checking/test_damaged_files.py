@@ -16,18 +16,18 @@ from click.testing import CliRunner, Result
 import webtable
 from tests.pages.formats.crawls import http, members, record
 from webtable.cli.main import cli
-from webtable.index import maintenance
+from webtable.index import build_and_verify
 from webtable.links.checking import expected_index, external_sort
 from webtable.links.checking.expected_index import Source, sized_batches
 from webtable.links.checking.verify import verify_links
-from webtable.links.index import LinkIndex
+from webtable.links.link_index import LinkIndex
 from webtable.pages.captures import payload_digest
 from webtable.pages.checking import stored_bodies, verify
 from webtable.pages.checking.verify import verify_pages
+from webtable.pages.page_table import PageTable
 from webtable.pages.storing.capture_parser import parse_stored
 from webtable.pages.storing.page_versions import CaptureNote
 from webtable.pages.storing.row_history import RowHistory
-from webtable.pages.table import PageTable
 
 NOISE = random.Random(1).randbytes(20_000).hex()
 
@@ -184,7 +184,7 @@ def test_more_pages_take_no_more_memory(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(expected_index, "_BATCH_BYTES", 50_000)
     monkeypatch.setattr(verify, "_BATCH_ROWS", 10)
     monkeypatch.setattr(stored_bodies, "_MOST_BODIES", 5)
-    monkeypatch.setattr(maintenance, "_BATCH", 10)
+    monkeypatch.setattr(build_and_verify, "_BATCH", 10)
     monkeypatch.setattr(external_sort, "_BUFFER_BYTES", 1_000)
     peaks = []
     for pages in (20, 60):

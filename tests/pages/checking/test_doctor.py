@@ -12,8 +12,8 @@ import webtable
 from tests.pages.asking.test_queries import PAGES, made
 from webtable.cli.main import cli
 from webtable.pages.checking import doctor
+from webtable.pages.page_table import PageTable
 from webtable.pages.storing.capture_parser import parse_stored
-from webtable.pages.table import PageTable
 
 
 @pytest.fixture(params=["readable", "salted"])

@@ -12,13 +12,13 @@ from click.testing import CliRunner
 import webtable
 from tests.pages.loading.loads import write_jsonl
 from webtable.cli.main import cli
-from webtable.links.index import LinkIndex
+from webtable.links.link_index import LinkIndex
 from webtable.links.schema import INDEX_TABLE, WORK_TABLE
 from webtable.links.updating.hook import LinkHook
 from webtable.pages.checking.storage_size import domain_sizes, storage_parts
 from webtable.pages.loading.loader import Loader
+from webtable.pages.page_table import PageTable
 from webtable.pages.storing.capture_parser import parse_stored
-from webtable.pages.table import PageTable
 
 PAGES = 40
 

@@ -11,11 +11,11 @@ from click.testing import CliRunner, Result
 import webtable
 from tests.pages.asking.test_queries import PAGES
 from webtable.cli.main import cli
-from webtable.links.index import LinkIndex
+from webtable.links.link_index import LinkIndex
 from webtable.links.updating.hook import LinkHook
 from webtable.pages.page import NewCapture
+from webtable.pages.page_table import PageTable
 from webtable.pages.storing.capture_parser import parse_stored
-from webtable.pages.table import PageTable
 
 
 @pytest.fixture

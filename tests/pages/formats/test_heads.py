@@ -10,7 +10,12 @@ import pytest
 from tests.pages.formats.crawls import http, members, only, read, record
 from tests.pages.formats.test_other_files import lines, wat
 from webtable.pages.captures import Capture
-from webtable.pages.formats.http import canonical_link, parse_head, parse_headers, robots_rules
+from webtable.pages.formats.http_responses import (
+    canonical_link,
+    parse_head,
+    parse_headers,
+    robots_rules,
+)
 from webtable.pages.formats.program_captures import capture_of_program
 from webtable.pages.formats.response_captures import head_values
 from webtable.pages.storing.capture_parser import ready

@@ -22,9 +22,9 @@ from backports import zstd
 from tests.pages.formats.crawls import http, record
 from webtable.errors import InvalidUrl
 from webtable.pages.captures import START, Capture, Position, Skipped
-from webtable.pages.formats import content_codings, streams, zstd_frames
+from webtable.pages.formats import content_codings, unpacked_stream, zstd_frames
 from webtable.pages.formats.crawl_files import read_stream
-from webtable.pages.formats.http import (
+from webtable.pages.formats.http_responses import (
     canonical_link,
     decode_body,
     http_time,
@@ -91,7 +91,7 @@ class CountedFile(io.BytesIO):
 @contextmanager
 def counting(monkeypatch: pytest.MonkeyPatch) -> Iterator[Steps]:
     steps = Steps()
-    for module in (content_codings, streams):
+    for module in (content_codings, unpacked_stream):
         made = zlib.decompressobj
         monkeypatch.setattr(
             module.zlib, "decompressobj", lambda *a, m=made: Counted(m(*a), steps), raising=True
@@ -228,8 +228,8 @@ def test_wrong_long_lengths_are_read_over_a_few_times_only() -> None:
         file = CountedFile(b"".join(WRONG % 10**9 for _ in range(size)))
         file.steps = Steps()
 
-        def reopen(position: Position) -> streams.Stream:
-            return streams.Stream(file, position)
+        def reopen(position: Position) -> unpacked_stream.Stream:
+            return unpacked_stream.Stream(file, position)
 
         items = list(read_warc_carefully(reopen(START), "crawl", reopen))
         assert {each.reason for each in items if isinstance(each, Skipped)} == {"wrong-length"}

@@ -17,8 +17,8 @@ from tests.pages.formats.crawls import http, members, read, record
 from webtable.cli.main import cli
 from webtable.pages.captures import Capture, payload_digest
 from webtable.pages.formats.payload_digests import checked
+from webtable.pages.page_table import PageTable
 from webtable.pages.storing.capture_parser import parse_stored
-from webtable.pages.table import PageTable
 
 ONE, TWO = b"<title>One</title>one", b"<title>Two</title>two and more"
 PACKED = gzip.compress(ONE)

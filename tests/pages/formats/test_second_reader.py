@@ -13,7 +13,7 @@ from warcio.archiveiterator import ArchiveIterator
 from tests.pages.formats.crawls import http, members, record
 from webtable.pages.captures import Capture, payload_digest
 from webtable.pages.formats.crawl_files import read_captures
-from webtable.pages.sample.crawl import write_sample
+from webtable.pages.sample.generate_crawl import write_sample
 
 BODY = b"<title>Hello</title>" + b"<p>words and more words" * 200
 

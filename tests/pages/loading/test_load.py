@@ -14,10 +14,10 @@ from click.testing import CliRunner, Result
 import webtable
 from tests.pages.loading.loads import contents, write_jsonl, write_warc
 from webtable.cli.main import cli
-from webtable.index.maintenance import verify
+from webtable.index.build_and_verify import verify
 from webtable.pages.loading.loader import Loader
+from webtable.pages.page_table import PageTable
 from webtable.pages.storing.capture_parser import parse_stored
-from webtable.pages.table import PageTable
 
 
 @pytest.fixture

@@ -17,8 +17,8 @@ from tests.pages.formats.crawls import http, members, record
 from tests.pages.loading.loads import write_jsonl, write_warc
 from webtable.cli.main import cli
 from webtable.pages.loading.worker_process import MAX_MEMORY_BYTES
+from webtable.pages.page_table import PageTable
 from webtable.pages.storing.capture_parser import parse_stored
-from webtable.pages.table import PageTable
 
 INCOMPLETE = 1
 USAGE = 2

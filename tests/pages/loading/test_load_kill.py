@@ -23,8 +23,8 @@ from webtable.local.hbase import LocalHBase
 from webtable.pages.asking.queries import PageQueries
 from webtable.pages.checking.verify import PageReport, verify_pages
 from webtable.pages.loading.loader import Loader
+from webtable.pages.page_table import PageTable
 from webtable.pages.storing.capture_parser import parse_stored
-from webtable.pages.table import PageTable
 
 SOAK = bool(os.environ.get("WEBTABLE_SOAK"))
 KILLS = {"rocks": 250 if SOAK else 25, "hbase": 50 if SOAK else 5}

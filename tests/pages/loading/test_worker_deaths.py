@@ -20,10 +20,10 @@ from tests.pages.formats.test_second_reader import arc
 from tests.pages.loading.loads import contents, worker_ids, write_jsonl
 from tests.waiting import wait_for
 from webtable.pages.captures import Position, Skipped
-from webtable.pages.loading import batches, workers
+from webtable.pages.loading import read_and_parse, workers
 from webtable.pages.loading.loader import Loader, LoadReport
+from webtable.pages.page_table import PageTable
 from webtable.pages.storing.capture_parser import parse_stored
-from webtable.pages.table import PageTable
 
 SOAK = bool(os.environ.get("WEBTABLE_SOAK"))
 KILLS = 300 if SOAK else 8
@@ -31,10 +31,10 @@ PAGES = 60
 # In the worker processes only: a page with one of these words ends the process that parses it.
 DEADLY = """
 import os
-from webtable.pages.formats import http
+from webtable.pages.formats import http_responses
 from webtable.pages.html import parser
 
-parse_html, parse_head = parser.parse_html, http.parse_head
+parse_html, parse_head = parser.parse_html, http_responses.parse_head
 
 def parse_or_die(body, *more):
     if b"ends the parser" in body:
@@ -46,7 +46,7 @@ def read_or_die(block, *more):
         os.abort()
     return parse_head(block, *more)
 
-parser.parse_html, http.parse_head = parse_or_die, read_or_die
+parser.parse_html, http_responses.parse_head = parse_or_die, read_or_die
 """
 
 
@@ -138,7 +138,7 @@ def kill_workers() -> int:
 def test_processes_killed_at_any_moment_lose_nothing(
     store: PageTable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(batches, "BATCH_CAPTURES", 10)
+    monkeypatch.setattr(read_and_parse, "BATCH_CAPTURES", 10)
     monkeypatch.setattr(workers, "CAREFUL_RECORDS", 5)
     files = crawls(tmp_path)
     chance, killed = random.Random(5), 0
@@ -188,7 +188,7 @@ def killer() -> Iterator[None]:
 def test_a_file_whose_processes_all_die_is_given_up_and_the_next_load_finishes_it(
     store: PageTable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(batches, "BATCH_CAPTURES", 10)
+    monkeypatch.setattr(read_and_parse, "BATCH_CAPTURES", 10)
     files = crawls(tmp_path)[:1]
     stored: list[Position] = []
     with pytest.raises(InterruptedError):
@@ -219,7 +219,7 @@ def stop_after(count: int, stored: list[Position]) -> Callable[[str, Position], 
 def test_standard_input_whose_process_dies_is_reported(
     store: PageTable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(batches, "BATCH_CAPTURES", 10)
+    monkeypatch.setattr(read_and_parse, "BATCH_CAPTURES", 10)
     (file,) = crawls(tmp_path)[:1]
     with Path(file).open(encoding="utf-8") as standard, monkeypatch.context() as patched:
         patched.setattr("sys.stdin", standard)

@@ -12,10 +12,10 @@ from tests.pages.conftest import ENGINES, parse
 from webtable.pages import schema
 from webtable.pages.columns import CAPTURE, HEAD
 from webtable.pages.page import CaptureSummary, NewCapture
+from webtable.pages.page_table import PageTable
 from webtable.pages.storing.cell_encoding import note_qualifier
 from webtable.pages.storing.page_versions import CaptureNote
 from webtable.pages.storing.table_creation import add_http_family
-from webtable.pages.table import PageTable
 
 BEGIN = 1_788_264_000  # 2026-09-01T12:00:00Z
 COUNTER = itertools.count()

@@ -21,10 +21,10 @@ import webtable
 from tests.pages.loading.commands import KILLED, KilledCommands
 from webtable.cli.main import cli
 from webtable.errors import AlreadyExists, InvalidRequest, SchemaMismatch
-from webtable.links.index import LinkIndex
-from webtable.links.store_creation import create_tables
+from webtable.links.link_index import LinkIndex
+from webtable.links.whole_store_creation import create_tables
+from webtable.pages.page_table import PageTable
 from webtable.pages.storing.capture_parser import parse_stored
-from webtable.pages.table import PageTable
 
 SOAK = bool(os.environ.get("WEBTABLE_SOAK"))
 ROOT = Path(__file__).parents[3]

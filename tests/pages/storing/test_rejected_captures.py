@@ -17,18 +17,18 @@ from click.testing import CliRunner
 import webtable
 from webtable.cli.main import cli
 from webtable.errors import BatchError, CorruptData, InvalidRequest
-from webtable.index.maintenance import verify
+from webtable.index.build_and_verify import verify
 from webtable.links.checking.verify import verify_links
-from webtable.links.index import LinkIndex
+from webtable.links.link_index import LinkIndex
 from webtable.links.updating import page_row_update
 from webtable.links.updating.hook import LinkHook
 from webtable.pages.captures import Skipped
 from webtable.pages.loading.loader import Loader, LoadReport
 from webtable.pages.page import NewCapture, PageInfo
+from webtable.pages.page_table import PageTable
 from webtable.pages.storing import rejected_captures
 from webtable.pages.storing.capture_parser import parse_stored
 from webtable.pages.storing.page_versions import CaptureNote
-from webtable.pages.table import PageTable
 from webtable.store.store import Store
 
 SOAK = bool(os.environ.get("WEBTABLE_SOAK"))

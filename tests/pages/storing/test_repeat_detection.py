@@ -14,6 +14,7 @@ import webtable
 from tests.pages.conftest import parse
 from webtable.pages.columns import NEWEST
 from webtable.pages.page import CaptureSummary, NewCapture
+from webtable.pages.page_table import PageTable
 from webtable.pages.storing.page_versions import CaptureNote
 from webtable.pages.storing.repeat_detection import (
     Retention,
@@ -21,7 +22,6 @@ from webtable.pages.storing.repeat_detection import (
     repeat,
     stored_parse_context,
 )
-from webtable.pages.table import PageTable
 
 BEGIN = 1_788_264_000  # 2026-09-01T12:00:00Z
 DAY = 86_400

@@ -10,9 +10,9 @@ from tests.pages.storing.test_heads import BEGIN
 from webtable.pages.asking.page_at_time import completed_captures
 from webtable.pages.checking.verify import verify_pages
 from webtable.pages.page import NewCapture
+from webtable.pages.page_table import PageTable
 from webtable.pages.storing.cell_encoding import Origin, encode_origin
 from webtable.pages.storing.page_versions import CaptureNote
-from webtable.pages.table import PageTable
 
 COUNTER = itertools.count()
 HEAD = b'HTTP/1.1 200 OK\r\nX-Robots-Tag: noindex\r\nLink: </other>; rel="canonical"'

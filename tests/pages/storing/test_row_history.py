@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 
 import webtable
 from tests.pages.conftest import parse
-from webtable.index.table import Change
+from webtable.index.indexed_table import Change
 from webtable.pages.captures import payload_digest
 from webtable.pages.columns import BODY_OF
 from webtable.pages.page import NewCapture
+from webtable.pages.page_table import PageTable
 from webtable.pages.storing.cell_encoding import encode_note, note_qualifier
 from webtable.pages.storing.page_versions import CaptureNote, Versions, counting, rank, run_start
 from webtable.pages.storing.row_history import Decided, Histories, RowHistory
-from webtable.pages.table import PageTable
 from webtable.store.mutation import Put
 
 NOTES = st.builds(

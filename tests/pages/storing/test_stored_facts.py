@@ -19,9 +19,9 @@ from webtable.pages.captures import Capture, payload_digest
 from webtable.pages.checking.verify import verify_pages
 from webtable.pages.facts import PageFacts, RobotsFacts, SitemapFacts
 from webtable.pages.page import NewCapture
+from webtable.pages.page_table import PageTable
 from webtable.pages.settings import STEPS
 from webtable.pages.storing.capture_parser import parse_stored, ready
-from webtable.pages.table import PageTable
 from webtable.pages.upgrading.upgrade import upgrade
 
 URL = "https://facts.example/"

@@ -26,7 +26,7 @@ from tests.pages.upgrading.old_stores import (
 )
 from webtable import Family, Store, TableSchema, WebTable
 from webtable.errors import CheckFailed
-from webtable.index.model import state_setting
+from webtable.index.index_and_change import state_setting
 from webtable.pages.indexes import DIGESTS
 from webtable.pages.settings import STEPS, read_settings
 from webtable.pages.storing.capture_parser import parse_stored
@@ -185,7 +185,7 @@ def interrupt(store: Store) -> int:
 def test_an_upgrade_that_was_stopped_continues_at_its_position(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("webtable.index.maintenance._BATCH", 2)
+    monkeypatch.setattr("webtable.index.build_and_verify._BATCH", 2)
     location = unpack("3", "salted", tmp_path)
     with webtable.open(location) as store:
         assert interrupt(store) >= 2
@@ -222,7 +222,7 @@ def test_what_cannot_be_upgraded(tmp_path: Path) -> None:
 def test_on_a_cluster_an_upgrade_that_was_stopped_continues(
     tmp_path: Path, hbase_location: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("webtable.index.maintenance._BATCH", 4)
+    monkeypatch.setattr("webtable.index.build_and_verify._BATCH", 4)
     location = f"{hbase_location}?namespace=u{uuid.uuid4().hex[:8]}"
     with webtable.open(location) as store:
         copy_to(unpack("2", "salted", tmp_path), store)

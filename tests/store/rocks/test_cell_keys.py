@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from webtable import CellType, Family, TableSchema
-from webtable.store.model import MAX_TIMESTAMP
+from webtable.store.cells_and_rows import MAX_TIMESTAMP
 from webtable.store.rocks import cell_keys
 from webtable.store.rocks.catalog_entries import TableEntry, encode_entry, table_key
 from webtable.store.rocks.files.acknowledged_writes import Marks

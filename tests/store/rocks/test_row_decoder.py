@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from webtable import ALL_VERSIONS, compiled
 from webtable.errors import CorruptData
-from webtable.store.model import RawCell
+from webtable.store.cells_and_rows import RawCell
 from webtable.store.rocks import range_reader
 from webtable.store.rocks import row_decoder as plain
 from webtable.store.rocks.cell_keys import TAGGED, encode_key, encode_tagged, escape

@@ -34,7 +34,7 @@ from webtable.filters import (
 from webtable.store.rocks import range_reader
 from webtable.store.rocks.cell_keys import escape, unescape
 from webtable.store.rocks.engine import RocksEngine
-from webtable.store.rocks.filtering.filtered_reader import Span
+from webtable.store.rocks.filtering.filtered_reader import Span, read_filtered
 from webtable.store.rocks.filtering.rule_factory import make_rule
 from webtable.store.rocks.filtering.whole_row_decisions import row_decision
 from webtable.store.rocks.filtering.whole_row_scan import WholeRows
@@ -129,7 +129,7 @@ def cell_by_cell(store: Store, scan: Scan, filter: Filter) -> list[Row]:
     view = range_reader.View(scan.versions, scan.time_range)
     span = Span(escape(start), bounds, scan.reverse, together=scan.reverse)
     rule = make_rule(filter, reverse=scan.reverse)
-    found = engine._rows.filtered(reads, view, span, rule)
+    found = read_filtered(engine._database, reads, view, span, rule)
     return [Row(unescape(prefix[:-1]), cells) for prefix, cells in found]
 
 

@@ -1,1 +1,1 @@
-"""Commands about the regions, servers and snapshots of a cluster."""
+"""Commands about the regions, servers, balancer and snapshots of a cluster."""

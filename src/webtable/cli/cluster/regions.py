@@ -6,7 +6,7 @@ import click
 
 from webtable import Region
 from webtable.cli.open_store import open_for_reading, open_for_writing
-from webtable.cli.output import Column, print_items, show_bytes, talk
+from webtable.cli.output_formats import Column, print_items, show_bytes, talk
 from webtable.cli.shared_options import (
     ROW_KEY,
     Format,

@@ -14,7 +14,7 @@ from typing import Any, TypeVar, get_args
 import click
 import msgspec
 
-from webtable.cli.output import Column, json_text, print_items, talk
+from webtable.cli.output_formats import Column, json_text, print_items, talk
 from webtable.cli.shared_options import (
     Format,
     SuggestingChoice,

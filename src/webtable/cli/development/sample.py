@@ -7,11 +7,11 @@ from pathlib import Path
 
 import click
 
-from webtable.cli.output import talk
+from webtable.cli.output_formats import talk
 from webtable.cli.shared_options import count_option, idle_store_option
 from webtable.errors import InvalidRequest
 from webtable.output_file import new_file
-from webtable.pages.sample.crawl import write_sample
+from webtable.pages.sample.generate_crawl import write_sample
 
 __all__ = ["sample"]
 

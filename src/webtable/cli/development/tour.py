@@ -18,7 +18,7 @@ from rich.text import Text
 import webtable
 from webtable import CellType, CheckResult, Row, TableSchema
 from webtable.cli.development.tour_steps import STEPS, TABLE, StepResult, create
-from webtable.cli.output import show_bytes
+from webtable.cli.output_formats import show_bytes
 from webtable.cli.shared_options import complete_files
 from webtable.errors import TableExists
 from webtable.temporary_folders import scratch_folder

@@ -18,9 +18,9 @@ from webtable.cli.list_options import (
     options_of,
 )
 from webtable.cli.list_printing import print_pages, print_results, suggest_domain
-from webtable.cli.output import Column, talk
+from webtable.cli.output_formats import Column, talk
 from webtable.cli.shared_options import Format, format_option, store_option
-from webtable.links.asking.wide_row_reader import Kind
+from webtable.links.asking.link_reader import Kind
 from webtable.pages.asking.results import Results
 from webtable.webtable import WebTable
 

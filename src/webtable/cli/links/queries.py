@@ -22,7 +22,7 @@ from webtable.cli.list_options import (
     options_of,
 )
 from webtable.cli.list_printing import print_results
-from webtable.cli.output import Column, more_follows, talk
+from webtable.cli.output_formats import Column, more_follows, talk
 from webtable.cli.safe_text import show_text
 from webtable.cli.shared_options import (
     Format,
@@ -31,7 +31,7 @@ from webtable.cli.shared_options import (
     store_option,
 )
 from webtable.links.asking.link_queries import ANCHOR_SOURCES
-from webtable.links.asking.wide_row_reader import Kind
+from webtable.links.asking.link_reader import Kind
 from webtable.pages.asking.results import Results
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from webtable.cli.output import Column, print_items, talk
+from webtable.cli.output_formats import Column, print_items, talk
 from webtable.cli.shared_options import Format, count_option, format_option, store_option
 from webtable.errors import InvalidRequest
 from webtable.webtable import WebTable

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from webtable.cli.output import Column, print_items, talk
+from webtable.cli.output_formats import Column, print_items, talk
 from webtable.cli.shared_options import Format, format_option, store_option
 from webtable.webtable import WebTable
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import click
 
 from webtable.cli.list_options import domain_option
-from webtable.cli.output import talk
+from webtable.cli.output_formats import talk
 from webtable.cli.shared_options import SuggestingChoice, complete_files, store_option
 from webtable.errors import InvalidRequest, InvalidUrl
 from webtable.pages.asking.export import FORMS, Form

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from webtable.cli.output import talk
+from webtable.cli.output_formats import talk
 from webtable.cli.shared_options import SuggestingChoice, store_option
 from webtable.webtable import KeyName, ProfileName, WebTable
 

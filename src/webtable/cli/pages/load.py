@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 import msgspec
 
-from webtable.cli.output import print_item, talk
+from webtable.cli.output_formats import print_item, talk
 from webtable.cli.pages.skipped_file import SkippedFile
 from webtable.cli.shared_options import (
     Format,

@@ -21,7 +21,7 @@ from webtable.cli.list_printing import (
     print_results,
     suggest_domain,
 )
-from webtable.cli.output import Column
+from webtable.cli.output_formats import Column
 from webtable.cli.shared_options import (
     Format,
     count_option,

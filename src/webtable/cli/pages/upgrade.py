@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from webtable.cli.output import print_item, talk
+from webtable.cli.output_formats import print_item, talk
 from webtable.cli.shared_options import Format, format_option, store_option
 from webtable.webtable import WebTable
 

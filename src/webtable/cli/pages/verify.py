@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 import msgspec
 
-from webtable.cli.output import print_item, show_bytes, talk
+from webtable.cli.output_formats import print_item, show_bytes, talk
 from webtable.cli.shared_options import (
     Format,
     count_option,
@@ -13,7 +13,7 @@ from webtable.cli.shared_options import (
     store_option,
 )
 from webtable.links.checking.verify import LinkReport
-from webtable.links.store_verification import StoreReport
+from webtable.links.whole_store_verification import StoreReport
 from webtable.pages.checking.verify import Difference, PageReport
 from webtable.webtable import WebTable
 

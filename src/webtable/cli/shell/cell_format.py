@@ -15,9 +15,9 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from webtable import CellType
-from webtable.cli.output import show_bytes
-from webtable.cli.shell.language.constants import suggestion
-from webtable.cli.shell.language.values import show_float
+from webtable.cli.output_formats import show_bytes
+from webtable.cli.shell.language.ruby_constants import suggestion
+from webtable.cli.shell.language.ruby_values import show_float
 from webtable.errors import InvalidRequest
 
 __all__ = ["FORMATTERS", "CellFormat", "Column", "parse_column", "show_time"]

@@ -44,7 +44,7 @@ GROUPS = {
     "general": Group(
         "About the store and this shell",
         {
-            "general": "help puts table_help tools version whoami exit quit",
+            "help_version_exit": "help puts table_help tools version whoami exit quit",
             "servers": "processlist",
             "status": "status",
         },
@@ -57,7 +57,7 @@ GROUPS = {
             "disable disable_all is_enabled is_disabled exists list list_enabled_tables "
             "list_disabled_tables get_table clone_table_schema",
             "regions": "list_regions locate_region",
-            "general": "show_filters",
+            "help_version_exit": "show_filters",
         },
     ),
     "namespace": Group(
@@ -80,7 +80,7 @@ GROUPS = {
         {
             "flush_and_compact": "flush compact major_compact compact_rs compaction_state "
             "compaction_switch clear_compaction_queues",
-            "general": "trace",
+            "help_version_exit": "trace",
             "regions": "assign unassign close_region move split merge_region regioninfo "
             "truncate_region rit",
             "servers": "list_liveservers list_deadservers list_unknownservers clear_deadservers "

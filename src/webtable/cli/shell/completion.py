@@ -10,9 +10,9 @@ from collections.abc import Iterable
 
 from webtable import WebTableError
 from webtable.cli.shell.command_catalog import ALIASES, GROUPS, UNSUPPORTED
-from webtable.cli.shell.language.constants import CONSTANTS
 from webtable.cli.shell.language.lexer import Token, last_command
-from webtable.cli.shell.language.values import TableRef
+from webtable.cli.shell.language.ruby_constants import CONSTANTS
+from webtable.cli.shell.language.ruby_values import TableRef
 from webtable.cli.shell.session import TABLE_METHODS, Session
 from webtable.errors import ShellSyntaxError
 

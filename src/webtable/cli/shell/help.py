@@ -10,7 +10,7 @@ import inspect
 from typing import NamedTuple
 
 from webtable.cli.shell.command_catalog import ALIASES, GROUPS, UNSUPPORTED, find_command
-from webtable.cli.shell.language.constants import suggestion
+from webtable.cli.shell.language.ruby_constants import suggestion
 from webtable.errors import NotFound
 
 __all__ = ["Help", "about_all", "about_command", "about_group", "help_of"]

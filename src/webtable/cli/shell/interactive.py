@@ -19,7 +19,7 @@ from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
 import webtable
 from webtable import WebTableError
-from webtable.cli.output import talk
+from webtable.cli.output_formats import talk
 from webtable.cli.shell.completion import complete
 from webtable.cli.shell.language.lexer import Lexer, last_command
 from webtable.cli.shell.script import report

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from webtable import WebTableError
-from webtable.cli.output import talk
+from webtable.cli.output_formats import talk
+from webtable.cli.shell.hbase_layout import Printer
 from webtable.cli.shell.language.lexer import Lexer
-from webtable.cli.shell.output import Printer
 from webtable.cli.shell.session import ExitShell, Session
 from webtable.errors import ShellSyntaxError, door
 

@@ -11,11 +11,11 @@ from collections.abc import Callable
 
 from webtable import Store, Table
 from webtable.cli.shell.command_catalog import ALIASES, GROUPS, Command, find_command
-from webtable.cli.shell.language.constants import CONSTANTS, suggestion
+from webtable.cli.shell.hbase_layout import Printer
 from webtable.cli.shell.language.lexer import Lexer, Token
 from webtable.cli.shell.language.parser import Array, Binary, Call, Hash, Node, Word, parse
-from webtable.cli.shell.language.values import TableRef, Value, inspect_value, kind_of, to_text
-from webtable.cli.shell.output import Printer
+from webtable.cli.shell.language.ruby_constants import CONSTANTS, suggestion
+from webtable.cli.shell.language.ruby_values import TableRef, Value, inspect_value, kind_of, to_text
 from webtable.errors import InvalidRequest, ShellSyntaxError
 
 __all__ = ["TABLE_METHODS", "ExitShell", "Session"]

@@ -10,9 +10,9 @@ from pathlib import Path
 import click
 
 import webtable
-from webtable.cli.output import talk
+from webtable.cli.output_formats import talk
 from webtable.cli.shared_options import store_option
-from webtable.cli.shell.output import Printer
+from webtable.cli.shell.hbase_layout import Printer
 from webtable.cli.shell.script import Lines, Script, run_script
 from webtable.cli.shell.session import Session
 from webtable.errors import InvalidRequest, StoreNotFound

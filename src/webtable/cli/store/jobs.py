@@ -11,7 +11,7 @@ import click
 import msgspec
 
 from webtable import errors
-from webtable.cli.output import Column, print_item, print_items, talk
+from webtable.cli.output_formats import Column, print_item, print_items, talk
 from webtable.cli.shared_options import (
     Format,
     count_option,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from webtable.cli.open_store import open_for_reading, open_for_writing
-from webtable.cli.output import Column, print_named, talk
+from webtable.cli.output_formats import Column, print_named, talk
 from webtable.cli.shared_options import (
     Format,
     group_store_option,

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import click
 
 from webtable.cli.open_store import open_for_writing
-from webtable.cli.output import Column, print_items, talk
+from webtable.cli.output_formats import Column, print_items, talk
 from webtable.cli.shared_options import (
     Format,
     format_option,

@@ -6,7 +6,7 @@ import click
 
 from webtable import Store
 from webtable.cli.open_store import open_for_reading
-from webtable.cli.output import Column, Item, page_of, print_items
+from webtable.cli.output_formats import Column, Item, page_of, print_items
 from webtable.cli.shared_options import Format, page_options
 
 __all__ = ["stats"]
@@ -81,8 +81,8 @@ def _family_items(store: Store, name: str) -> list[Item]:
 def _print_pages(store: Store, by: str, form: Format, limit: int | None) -> None:
     from webtable.links.schema import INDEX_TABLE, WORK_TABLE
     from webtable.pages.checking.storage_size import domain_sizes, storage_parts
+    from webtable.pages.page_table import PageTable
     from webtable.pages.storing.capture_parser import parse_stored
-    from webtable.pages.table import PageTable
 
     pages = PageTable.open(store, parse_stored)
     if by == "domains":

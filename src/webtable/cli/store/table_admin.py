@@ -9,7 +9,7 @@ import msgspec
 
 from webtable import Family, TableSchema
 from webtable.cli.open_store import open_for_reading, open_for_writing
-from webtable.cli.output import Column, Item, print_items, talk
+from webtable.cli.output_formats import Column, Item, print_items, talk
 from webtable.cli.shared_options import (
     ROW_KEY,
     Format,

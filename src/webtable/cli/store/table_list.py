@@ -6,7 +6,7 @@ import click
 
 from webtable import Table
 from webtable.cli.open_store import open_for_reading
-from webtable.cli.output import Column, Item, page_of, print_items
+from webtable.cli.output_formats import Column, Item, page_of, print_items
 from webtable.cli.shared_options import Format, page_options
 
 __all__ = ["tables"]

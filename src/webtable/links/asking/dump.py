@@ -22,12 +22,12 @@ from typing import NamedTuple
 
 import msgspec
 
-from webtable.index.table import Hit
+from webtable.index.indexed_table import Hit
 from webtable.links import schema
 from webtable.links.asking.cursors import cursor_of, parts_of
-from webtable.links.asking.wide_row_reader import LinkReader
+from webtable.links.asking.link_reader import LinkReader
 from webtable.links.cell_encoding import decode_cur
-from webtable.links.index import LinkIndex
+from webtable.links.link_index import LinkIndex
 from webtable.pages.asking.results import QueryCost
 from webtable.result_base import Value
 from webtable.store.scan import Scan

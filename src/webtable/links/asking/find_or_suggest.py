@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from webtable.errors import NotFound
 from webtable.links import schema
-from webtable.links.asking.wide_row_reader import LinkReader
-from webtable.links.index import LinkIndex
+from webtable.links.asking.link_reader import LinkReader
+from webtable.links.link_index import LinkIndex
 from webtable.links.schema import page_row, uri_of, url_of
 from webtable.pages.keys import reversed_host
 from webtable.pages.urls import Site, typed_site

@@ -15,7 +15,8 @@ from webtable.links import schema
 from webtable.links.asking.cursors import cursor_of, link_place, parts_of
 from webtable.links.asking.find_or_suggest import find_domain, find_page
 from webtable.links.asking.link_queries import LinkFrom, LinkQueries, LinkTo
-from webtable.links.asking.page_history import (
+from webtable.links.asking.link_reader import ALL_LINKS, LinkPick, LinkReader
+from webtable.links.asking.page_links_at_time import (
     NOT_KEPT,
     PageHistory,
     Past,
@@ -23,15 +24,9 @@ from webtable.links.asking.page_history import (
     identity_at,
     links_to,
 )
-from webtable.links.asking.wide_row_reader import (
-    ALL_LINKS,
-    LinkPick,
-    LinkReader,
-    batches,
-    growing_batches,
-)
+from webtable.links.batching import batches, growing_batches
 from webtable.links.cell_encoding import LinkText
-from webtable.links.index import LinkIndex
+from webtable.links.link_index import LinkIndex
 from webtable.links.schema import url_of
 from webtable.pages.asking.results import QueryCost, ResultPage, bounded
 from webtable.pages.storing.cell_encoding import NO_LINKS, encode_time

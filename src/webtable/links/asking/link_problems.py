@@ -14,17 +14,11 @@ import msgspec
 from webtable.links import schema
 from webtable.links.asking.cursors import cursor_of, number_of, parts_of
 from webtable.links.asking.find_or_suggest import parse_domain
-from webtable.links.asking.page_history import Past
-from webtable.links.asking.wide_row_reader import (
-    ALL_LINKS,
-    Kind,
-    LinkPick,
-    LinkReader,
-    batches,
-    host_ranges,
-    unpacked_links,
-)
-from webtable.links.index import LinkIndex
+from webtable.links.asking.link_reader import ALL_LINKS, Kind, LinkPick, LinkReader, host_ranges
+from webtable.links.asking.page_links_at_time import Past
+from webtable.links.batching import batches
+from webtable.links.cell_encoding import unpacked_links
+from webtable.links.link_index import LinkIndex
 from webtable.links.schema import page_row, uri_of, url_of
 from webtable.pages.asking.queries import PageQueries
 from webtable.pages.asking.results import QueryCost, ResultPage, bounded
@@ -35,7 +29,7 @@ from webtable.pages.storing.cell_encoding import encode_time
 from webtable.pages.storing.page_versions import CaptureNote
 from webtable.pages.urls import Site, typed_site
 from webtable.result_base import Value
-from webtable.store.model import Row
+from webtable.store.cells_and_rows import Row
 from webtable.store.scan import Scan
 
 __all__ = ["BrokenLink", "LinkReports"]

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from webtable.errors import InvalidRequest
-from webtable.index.table import Found, Hit
+from webtable.index.indexed_table import Found, Hit
 from webtable.links import schema
 from webtable.links.asking.cursors import (
     cursor_of,
@@ -24,17 +24,11 @@ from webtable.links.asking.cursors import (
     parts_of,
 )
 from webtable.links.asking.find_or_suggest import find_page, parse_domain
-from webtable.links.asking.page_history import Past
-from webtable.links.asking.wide_row_reader import (
-    ALL_LINKS,
-    Kind,
-    LinkPick,
-    LinkReader,
-    Source,
-    batches,
-    unpacked_links,
-)
-from webtable.links.index import LinkIndex
+from webtable.links.asking.link_reader import ALL_LINKS, Kind, LinkPick, LinkReader, Source
+from webtable.links.asking.page_links_at_time import Past
+from webtable.links.batching import batches
+from webtable.links.cell_encoding import unpacked_links
+from webtable.links.link_index import LinkIndex
 from webtable.links.schema import page_row, uri_of, url_of
 from webtable.pages.asking.results import QueryCost, ResultPage, bounded
 from webtable.pages.keys import reversed_host

@@ -10,8 +10,8 @@ from typing import Literal, NamedTuple, TypeAlias
 import msgspec
 
 from webtable.links.asking.find_or_suggest import find_page
-from webtable.links.asking.wide_row_reader import ALL_LINKS, Kind, LinkPick, LinkReader, Source
-from webtable.links.index import LinkIndex
+from webtable.links.asking.link_reader import ALL_LINKS, Kind, LinkPick, LinkReader, Source
+from webtable.links.link_index import LinkIndex
 from webtable.links.schema import uri_of, url_of
 from webtable.pages.asking.queries import PageQueries
 from webtable.pages.asking.results import QueryCost, ResultPage, bounded

@@ -21,7 +21,7 @@ from webtable.links.checking.expected_index import (
     state_of_line,
 )
 from webtable.links.checking.external_sort import Sorter
-from webtable.links.index import LinkIndex
+from webtable.links.link_index import LinkIndex
 from webtable.store.filtering.filters import ColumnPaginationFilter, ColumnRangeFilter, FilterList
 from webtable.store.table import Table
 

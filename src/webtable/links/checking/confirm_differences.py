@@ -10,7 +10,7 @@ from webtable.links.checking.compare_with_expected import Finding
 from webtable.links.checking.expected_index import SOURCE_COLUMNS, Source, source_of, source_states
 from webtable.links.checking.repair import count_live, domain_row, home_row
 from webtable.links.checking.verify_sample import check_numbers, check_pages
-from webtable.links.index import LinkIndex
+from webtable.links.link_index import LinkIndex
 from webtable.links.updating.shard_writer import DOMAIN_CELLS, PAGE_CELLS, ShardCells
 from webtable.store.scan import ALL_VERSIONS
 

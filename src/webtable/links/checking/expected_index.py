@@ -17,7 +17,7 @@ from typing import NamedTuple
 from webtable.errors import CorruptData
 from webtable.index.cell_encoding import decode_revision
 from webtable.links.cell_encoding import GONE
-from webtable.links.index import LinkIndex
+from webtable.links.link_index import LinkIndex
 from webtable.links.schema import shard_of, uri_of
 from webtable.pages.columns import (
     DIGEST,
@@ -31,7 +31,7 @@ from webtable.pages.columns import (
     URL,
 )
 from webtable.pages.schema import TABLE
-from webtable.store.model import Row
+from webtable.store.cells_and_rows import Row
 from webtable.store.scan import ALL_VERSIONS
 
 __all__ = [

@@ -17,7 +17,7 @@ import msgspec
 
 from webtable.errors import ConflictError
 from webtable.index.cell_encoding import Revision, encode_revision
-from webtable.index.table import Change
+from webtable.index.indexed_table import Change
 from webtable.links import schema
 from webtable.links.cell_encoding import GONE, encode_cur
 from webtable.links.checking.expected_index import (
@@ -30,7 +30,7 @@ from webtable.links.checking.expected_index import (
     state_of_line,
 )
 from webtable.links.checking.external_sort import RUN_BYTES, Sorter, scratch
-from webtable.links.index import LinkIndex
+from webtable.links.link_index import LinkIndex
 from webtable.links.updating.count_rules import HERE
 from webtable.links.updating.embedded import forget_counts
 from webtable.links.write_protocol import is_abandoned

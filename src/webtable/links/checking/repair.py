@@ -10,13 +10,13 @@ from collections.abc import Iterable, Sequence
 
 from webtable.errors import CheckFailed
 from webtable.index.cell_encoding import Revision, decode_revision, encode_revision
-from webtable.index.table import Change, RowState
+from webtable.index.indexed_table import Change, RowState
 from webtable.index.write_protocol import NO_REVISION, new_revision
 from webtable.links import schema
 from webtable.links.cell_encoding import GONE, encode_cur
 from webtable.links.checking.compare_with_expected import Finding
 from webtable.links.checking.expected_index import SOURCE_COLUMNS, source_of, source_states
-from webtable.links.index import LinkIndex
+from webtable.links.link_index import LinkIndex
 from webtable.links.updating.cluster_counts import Exporter
 from webtable.links.updating.embedded import forget_counts
 from webtable.links.updating.shard_writer import (

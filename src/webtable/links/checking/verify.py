@@ -12,9 +12,9 @@ from functools import partial
 import msgspec
 
 from webtable.errors import CorruptData, InvalidUrl, WebTableError
-from webtable.index.maintenance import Missing, Report, verify
+from webtable.index.build_and_verify import Missing, Report, verify
 from webtable.links import schema
-from webtable.links.asking.wide_row_reader import batches
+from webtable.links.batching import batches
 from webtable.links.cell_encoding import decode_uris
 from webtable.links.checking.compare_with_expected import Finding, compare_domains, compare_links
 from webtable.links.checking.confirm_differences import confirmed
@@ -23,7 +23,7 @@ from webtable.links.checking.external_sort import RUN_BYTES, Sorter, scratch
 from webtable.links.checking.rebuild import rebuild
 from webtable.links.checking.repair import Repairer
 from webtable.links.checking.verify_sample import check_pages, check_sample
-from webtable.links.index import LinkIndex
+from webtable.links.link_index import LinkIndex
 from webtable.loggers import get_logger
 from webtable.pages.checking.verify import Sample
 from webtable.store.table import Table

@@ -10,14 +10,14 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from webtable.errors import CorruptData
-from webtable.index.maintenance import explain_row
+from webtable.index.build_and_verify import explain_row
 from webtable.index.write_protocol import SKEW_MS
 from webtable.links import schema
-from webtable.links.asking.wide_row_reader import batches
+from webtable.links.batching import batches
 from webtable.links.cell_encoding import GONE, decode_cur
 from webtable.links.checking.compare_with_expected import Finding, OnFinding
 from webtable.links.checking.expected_index import SOURCE_COLUMNS, Source, source_of, source_states
-from webtable.links.index import LinkIndex
+from webtable.links.link_index import LinkIndex
 from webtable.pages.checking.verify import Sample, chosen_rows
 from webtable.store.filtering.filters import ColumnPaginationFilter, ColumnRangeFilter, FilterList
 from webtable.store.scan import ALL_VERSIONS, Get

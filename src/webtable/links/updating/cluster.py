@@ -21,7 +21,7 @@ from webtable.index.cell_encoding import decode_revision
 from webtable.index.write_protocol import Clock
 from webtable.links import schema, write_protocol
 from webtable.links.cell_encoding import encode_uris
-from webtable.links.index import LinkIndex
+from webtable.links.link_index import LinkIndex
 from webtable.links.updating.link_changes import Newest
 from webtable.links.updating.page_row_update import PageRowDecision, View, read_rows
 from webtable.links.updating.shard_writer import PAGE_CELLS, ShardWriter, State

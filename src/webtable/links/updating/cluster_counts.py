@@ -13,11 +13,11 @@ from itertools import islice
 
 import msgspec
 
-from webtable.index.table import Change, RowState
-from webtable.index.writer import Writer
+from webtable.index.indexed_table import Change, RowState
+from webtable.index.row_writer import Writer
 from webtable.links import schema, write_protocol
 from webtable.links.cell_encoding import decode_uris, live_values
-from webtable.links.index import LinkIndex
+from webtable.links.link_index import LinkIndex
 from webtable.links.updating.cluster import Intent, Updater
 from webtable.links.updating.count_rules import incount, inlink_columns, member_state
 from webtable.links.updating.shard_writer import DOMAIN_CELLS, ShardWriter, State
@@ -25,7 +25,7 @@ from webtable.loggers import get_logger
 from webtable.pages.columns import LINKS
 from webtable.pages.storing.row_history import read_history
 from webtable.result_base import Value
-from webtable.store.model import Row
+from webtable.store.cells_and_rows import Row
 from webtable.store.mutation import Delete
 
 __all__ = ["Drained", "Exporter"]

@@ -11,11 +11,11 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
+from webtable.index.indexed_table import RowState
 from webtable.index.partial_row_writer import PartialRowWriter
-from webtable.index.table import RowState
 from webtable.links import schema
 from webtable.links.cell_encoding import GONE, live_values
-from webtable.links.index import LinkIndex
+from webtable.links.link_index import LinkIndex
 from webtable.links.updating.cluster_counts import Drained
 from webtable.links.updating.embedded_counts import Counts, forget_counts
 from webtable.links.updating.link_changes import LinkChanges, Newest, link_changes

@@ -12,15 +12,15 @@ import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from webtable.index.indexed_table import RowState, commit_lock
 from webtable.index.partial_row_writer import Columns, PartialRowWriter
-from webtable.index.table import RowState, commit_lock
 from webtable.links import schema
 from webtable.links.cell_encoding import decode_uris, encode_uris
-from webtable.links.index import LinkIndex
+from webtable.links.link_index import LinkIndex
 from webtable.links.updating.cluster_counts import Drained
 from webtable.links.updating.count_rules import incount, inlink_columns, is_here, member_state
 from webtable.pages.columns import INLINK_COUNT, INLINKS, INLINKS_AT, URL
-from webtable.store.model import Row
+from webtable.store.cells_and_rows import Row
 from webtable.store.mutation import Delete, Put, Spread, Write
 from webtable.store.store import Store
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from webtable.links import schema
 from webtable.links.cell_encoding import live_values
-from webtable.links.index import LinkIndex
+from webtable.links.link_index import LinkIndex
 from webtable.links.updating.cluster import Intents, Updater
 from webtable.links.updating.cluster_counts import Drained, Exporter
 from webtable.links.updating.embedded import Committer

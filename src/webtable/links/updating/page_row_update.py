@@ -11,11 +11,11 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from webtable.index.cell_encoding import decode_revision
-from webtable.index.table import Change, RowState
+from webtable.index.indexed_table import Change, RowState
 from webtable.links import schema
 from webtable.links.cell_encoding import GONE, encode_uris
 from webtable.links.updating.link_changes import Newest, link_changes
-from webtable.store.model import Row
+from webtable.store.cells_and_rows import Row
 from webtable.store.table import Table
 
 __all__ = ["PageRowDecision", "View", "read_rows"]

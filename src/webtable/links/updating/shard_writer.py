@@ -14,7 +14,7 @@ from webtable.errors import CheckFailed, WebTableError
 from webtable.index.cell_encoding import Revision, decode_revision, encode_revision
 from webtable.index.write_protocol import NO_REVISION, Clock, new_revision
 from webtable.links import schema, write_protocol
-from webtable.store.model import Row
+from webtable.store.cells_and_rows import Row
 from webtable.store.mutation import Check, Conditional, Mutation, Put
 from webtable.store.scan import Get
 from webtable.store.table import Table

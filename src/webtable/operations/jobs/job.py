@@ -10,8 +10,8 @@ import msgspec
 from webtable.errors import NotFound
 from webtable.operations.jobs.job_record import JobRecord, Outcome
 from webtable.operations.jobs.leases import Lease
+from webtable.pages.page_table import PageTable
 from webtable.pages.storing.capture_parser import parse_stored
-from webtable.pages.table import PageTable
 from webtable.store.store import Store
 
 __all__ = ["EngineKind", "Interrupted", "Job", "JobResult", "JobRun"]

@@ -13,11 +13,11 @@ from collections.abc import Sequence
 
 import msgspec
 
-from webtable.index.maintenance import explain_row
-from webtable.links.store_verification import verify_store
+from webtable.index.build_and_verify import explain_row
+from webtable.links.whole_store_verification import verify_store
 from webtable.operations.jobs.job import JobResult, JobRun
 from webtable.pages.columns import URL
-from webtable.pages.table import PageTable
+from webtable.pages.page_table import PageTable
 from webtable.store.scan import Scan
 
 __all__ = ["verify_next_pages"]

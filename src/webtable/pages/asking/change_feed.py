@@ -23,14 +23,14 @@ from typing import NamedTuple
 import msgspec
 
 from webtable.errors import ConflictError, InvalidRequest
-from webtable.index.table import Hit
+from webtable.index.indexed_table import Hit
 from webtable.index.write_protocol import WRITE_LIMIT_MS
-from webtable.pages.asking.page_index import IndexQuery, PageIndexReader
+from webtable.pages.asking.pages_by_index import IndexQuery, PageIndexReader
 from webtable.pages.columns import CHANGED, DIGEST, FETCHED, REMOVED, STATUS, URL
 from webtable.pages.indexes import CHANGES
 from webtable.pages.keys import KeyRange
+from webtable.pages.page_table import PageTable
 from webtable.pages.storing.content_revision import DIGITS, ChangeKind, decode_changed
-from webtable.pages.table import PageTable
 from webtable.result_base import Value
 
 __all__ = ["WINDOW_MS", "ChangeFeed", "PageChange"]

@@ -8,13 +8,13 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from webtable.errors import InvalidRequest
-from webtable.index.table import Found, Hit
-from webtable.pages.asking.page_index import FEW, SiteRows
+from webtable.index.indexed_table import Found, Hit
+from webtable.pages.asking.pages_by_index import FEW, SiteRows
 from webtable.pages.asking.results import QueryCost, ResultPage, after_key, bounded
 from webtable.pages.captures import payload_digest
 from webtable.pages.indexes import DIGESTS
 from webtable.pages.page import Page, page_of
-from webtable.pages.table import PageTable
+from webtable.pages.page_table import PageTable
 from webtable.result_base import Value
 from webtable.store.scan import Scan
 

@@ -14,15 +14,15 @@ import msgspec
 from webtable.errors import InvalidRequest
 from webtable.pages.asking.export_heads import adjusted_head
 from webtable.pages.columns import URL
-from webtable.pages.formats.http import parse_head
+from webtable.pages.formats.http_responses import parse_head
 from webtable.pages.formats.payload_digests import checked
 from webtable.pages.formats.warc_writer import CrawlWriter, Response
 from webtable.pages.html.charset import decode_page
 from webtable.pages.keys import is_address
 from webtable.pages.page import Page, StoredCapture
+from webtable.pages.page_table import PageTable
 from webtable.pages.storing.cell_encoding import Origin, encode_time
 from webtable.pages.storing.page_versions import CaptureNote
-from webtable.pages.table import PageTable
 from webtable.pages.urls import split_url
 from webtable.result_base import Value
 

@@ -12,6 +12,7 @@ from webtable.pages.page import (
     metadata_of,
     page_of,
 )
+from webtable.pages.page_table import PageTable
 from webtable.pages.storing.capture_parser import parse_stored
 from webtable.pages.storing.page_versions import (
     CaptureNote,
@@ -19,7 +20,6 @@ from webtable.pages.storing.page_versions import (
     counting,
     last_modified,
 )
-from webtable.pages.table import PageTable
 
 __all__ = ["captures_of", "completed_captures", "indexability_of", "page_at"]
 

@@ -11,13 +11,13 @@ from typing import NamedTuple
 
 from webtable.errors import InvalidRequest
 from webtable.pages.asking.duplicates import MOST_DUPLICATES, Duplicates, duplicates
-from webtable.pages.asking.page_index import IndexQuery, PageIndexReader, SiteRows
+from webtable.pages.asking.pages_by_index import IndexQuery, PageIndexReader, SiteRows
 from webtable.pages.asking.results import QueryCost, ResultPage, after_key, bounded
 from webtable.pages.columns import BODY, LINKS, METADATA_FAMILY
 from webtable.pages.keys import KeyRange, is_suffix, reversed_host
 from webtable.pages.page import Page, page_of
-from webtable.pages.table import PageTable
-from webtable.store.model import Row
+from webtable.pages.page_table import PageTable
+from webtable.store.cells_and_rows import Row
 from webtable.store.scan import Scan
 
 __all__ = ["PageQueries"]

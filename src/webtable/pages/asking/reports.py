@@ -9,9 +9,9 @@ from webtable.pages.asking.duplicates import MOST_DUPLICATES, Duplicates
 from webtable.pages.asking.queries import PageQueries
 from webtable.pages.asking.results import Fetch, Results
 from webtable.pages.page import Page
+from webtable.pages.page_table import PageTable
 from webtable.pages.storing.cell_encoding import encode_time
-from webtable.pages.table import PageTable
-from webtable.pages.times import When, second_of
+from webtable.pages.time_arguments import When, second_of
 
 __all__ = ["Reports", "list_of"]
 

@@ -16,7 +16,7 @@ import msgspec
 from webtable.pages import schema
 from webtable.pages.asking.queries import PageQueries
 from webtable.pages.keys import SaltedKeys
-from webtable.pages.table import PageTable
+from webtable.pages.page_table import PageTable
 from webtable.result_base import Value
 from webtable.store.scan import Scan
 

@@ -33,7 +33,7 @@ from webtable.pages.storing.cell_encoding import (
 )
 from webtable.pages.storing.content_revision import decode_changed
 from webtable.pages.storing.page_versions import CaptureNote
-from webtable.store.model import MAX_TIMESTAMP, CellType, Row
+from webtable.store.cells_and_rows import MAX_TIMESTAMP, CellType, Row
 from webtable.store.mutation import Delete
 from webtable.store.scan import ALL_VERSIONS, Get, Scan
 from webtable.store.table import Table

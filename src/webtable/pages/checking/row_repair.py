@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import partial
 
-from webtable.index.table import Change, RowState
+from webtable.index.indexed_table import Change, RowState
 from webtable.pages.checking.foreign_cells import (
     has_markers,
     read_later_cells,
@@ -36,6 +36,7 @@ from webtable.pages.columns import (
     URL,
 )
 from webtable.pages.page import NewCapture, PageInfo, info_of, metadata_of
+from webtable.pages.page_table import PageTable
 from webtable.pages.schema import TABLE
 from webtable.pages.storing.cell_encoding import encode_time
 from webtable.pages.storing.content_revision import content_change
@@ -45,7 +46,6 @@ from webtable.pages.storing.page_versions import (
     counting,
     last_modified,
 )
-from webtable.pages.table import PageTable
 from webtable.store.mutation import Put
 from webtable.store.scan import ALL_VERSIONS
 
@@ -123,7 +123,7 @@ class RowRepair:
 
 
 def _repaired(pages: PageTable, state: RowState) -> Change | None:
-    """Computes a row from its captures; see `webtable.index.table.Decide`."""
+    """Computes a row from its captures; see `webtable.index.indexed_table.Decide`."""
     found = pages.rows.table.get(state.row, _ROW, versions=ALL_VERSIONS)
     notes = {} if found is None else split_cells(found)[0]
     if not notes:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from webtable.pages import schema
 from webtable.pages.columns import SIZE, URL
 from webtable.pages.page import page_of
-from webtable.pages.table import PageTable
+from webtable.pages.page_table import PageTable
 from webtable.pages.urls import split_url
 from webtable.store.cluster_values import TableStats
 from webtable.store.scan import Scan

@@ -6,13 +6,13 @@ from functools import partial
 from typing import NamedTuple
 
 from webtable.errors import CorruptData
-from webtable.index.table import Change, RowState
+from webtable.index.indexed_table import Change, RowState
 from webtable.pages.checking.foreign_cells import ForeignCell, remove_cells
 from webtable.pages.columns import FACTS, URL
 from webtable.pages.facts import PageFacts, decode_facts
+from webtable.pages.page_table import PageTable
 from webtable.pages.storing.capture_parser import stored_facts
-from webtable.pages.table import PageTable
-from webtable.store.model import Row
+from webtable.store.cells_and_rows import Row
 from webtable.store.mutation import Mutation, Put
 
 __all__ = ["CheckedBody", "FactsChecker", "StoredFacts", "facts_of_row", "with_facts"]
@@ -97,5 +97,5 @@ def _difference(body: CheckedBody, value: bytes, expected: bytes) -> str:
 
 
 def with_facts(puts: list[Mutation], state: RowState) -> Change | None:
-    """Adds facts to the row of a page, if that still exists; see `webtable.index.table.Decide`."""
+    """Adds facts to the row of a page, if that still exists; it is a `Decide`."""
     return Change(more=puts, facts=state.facts) if URL in state.facts else None

@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeAlias
 import msgspec
 
 from webtable.errors import CorruptData, InvalidUrl
-from webtable.index.maintenance import Report, verify
+from webtable.index.build_and_verify import Report, verify
 from webtable.loggers import get_logger
 from webtable.pages.checking.foreign_cells import (
     ForeignCell,
@@ -40,10 +40,10 @@ from webtable.pages.columns import (
 )
 from webtable.pages.indexes import BUCKETS
 from webtable.pages.keys import SaltedKeys
+from webtable.pages.page_table import PageTable
 from webtable.pages.storing.row_history import history_of
 from webtable.pages.storing.table_creation import build_index, unbuilt
-from webtable.pages.table import PageTable
-from webtable.store.model import Row
+from webtable.store.cells_and_rows import Row
 from webtable.store.scan import ALL_VERSIONS, Scan
 
 __all__ = ["Difference", "PageReport", "Sample", "chosen_rows", "verify_pages"]

@@ -15,8 +15,8 @@ from webtable.errors import InvalidRequest, NotFound
 from webtable.pages.captures import START, Capture, Position, Skipped
 from webtable.pages.formats.arc import read_arc
 from webtable.pages.formats.jsonl import read_jsonl
-from webtable.pages.formats.streams import Stream
-from webtable.pages.formats.warc import read_warc
+from webtable.pages.formats.unpacked_stream import Stream
+from webtable.pages.formats.warc_fast import read_warc
 from webtable.pages.formats.warc_tolerant import read_warc_carefully
 
 __all__ = ["STANDARD_INPUT", "read_captures", "read_stream"]

@@ -33,7 +33,7 @@ from webtable.pages.formats.response_captures import (
     response_capture,
     skipped,
 )
-from webtable.pages.formats.streams import Stream
+from webtable.pages.formats.unpacked_stream import Stream
 
 __all__ = ["read_jsonl"]
 

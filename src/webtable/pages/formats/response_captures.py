@@ -25,7 +25,7 @@ from webtable.pages.captures import (
     Skipped,
     payload_digest,
 )
-from webtable.pages.formats.http import (
+from webtable.pages.formats.http_responses import (
     Head,
     canonical_link,
     dechunked,

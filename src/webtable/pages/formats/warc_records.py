@@ -14,7 +14,7 @@ from webtable.pages.formats.response_captures import (
     response_capture,
     skipped,
 )
-from webtable.pages.formats.wat import capture_of_wat
+from webtable.pages.formats.wat_records import capture_of_wat
 
 __all__ = ["WarcRecord", "capture_of_record", "crashed_record", "is_read"]
 

@@ -1,7 +1,7 @@
 """The tolerant reader of WARC files: wrong lengths, damage and garbage lose only what they affect.
 
 It reads any WARC file, also from a pipe, and needs nearly twice the time of the fast reader
-(`webtable.pages.formats.warc`). The fast reader leaves every doubtful file to this one.
+(`webtable.pages.formats.warc_fast`). The fast reader leaves every doubtful file to this one.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ import re
 from collections.abc import Callable, Iterator
 
 from webtable.pages.captures import Capture, Position, Skipped, placed
-from webtable.pages.formats.http import parse_headers
+from webtable.pages.formats.http_responses import parse_headers
 from webtable.pages.formats.response_captures import HEAD_BYTES, MAX_BLOCK_BYTES
-from webtable.pages.formats.streams import Stream
+from webtable.pages.formats.unpacked_stream import Stream
 from webtable.pages.formats.warc_records import WarcRecord, capture_of_record, crashed_record
 
 __all__ = ["read_warc_carefully"]

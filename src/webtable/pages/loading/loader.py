@@ -21,14 +21,14 @@ from webtable.errors import CorruptData, IncompleteLoad, WebTableError
 from webtable.loggers import get_logger
 from webtable.pages import schema
 from webtable.pages.captures import EXPECTED_REASONS, START, Position, Skipped
-from webtable.pages.loading import batches
-from webtable.pages.loading.batches import Batch, Repeated
+from webtable.pages.loading import read_and_parse
 from webtable.pages.loading.distinct_count import Distinct
 from webtable.pages.loading.file_positions import Positions
+from webtable.pages.loading.read_and_parse import Batch, Repeated
 from webtable.pages.loading.workers import Workers, task_of
 from webtable.pages.page import NewCapture, Outcome
+from webtable.pages.page_table import PageTable
 from webtable.pages.schema import SETTINGS_TABLE
-from webtable.pages.table import PageTable
 from webtable.result_base import Value
 from webtable.store.mutation import Mutation
 
@@ -196,7 +196,8 @@ class Loader:
         report, hook = self.report, self._pages.hook
         report.files = len(paths)
         tasks = [
-            task_of(path, self._positions.start_of(path), batches.BATCH_CAPTURES) for path in paths
+            task_of(path, self._positions.start_of(path), read_and_parse.BATCH_CAPTURES)
+            for path in paths
         ]
         for task in tasks:
             if task.start > START:

@@ -17,7 +17,7 @@ from multiprocessing.connection import Connection
 
 import msgspec
 
-from webtable.pages.loading.batches import (
+from webtable.pages.loading.read_and_parse import (
     Batch,
     Began,
     BodiesNeeded,

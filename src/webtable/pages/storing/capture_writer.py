@@ -9,8 +9,8 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 
 from webtable.errors import BatchError, WebTableError
-from webtable.index.table import IndexedTable
-from webtable.index.writer import Also, Before
+from webtable.index.indexed_table import IndexedTable
+from webtable.index.row_writer import Also, Before
 from webtable.pages import schema
 from webtable.pages.columns import URL
 from webtable.pages.hooks import LinksChange, PageHook

@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from webtable.index.model import Change, RowState
+from webtable.index.index_and_change import Change, RowState
 from webtable.pages.columns import (
     DIGEST,
     FETCHED,
@@ -181,7 +181,7 @@ class RepeatWrite:
         self._retention = retention
 
     def __call__(self, state: RowState) -> Change | None:
-        """Computes the change of the row; see `webtable.index.table.Decide`."""
+        """Computes the change of the row; see `webtable.index.indexed_table.Decide`."""
         if self.guard is not None:
             self.guard()
         repeated = repeat(self.capture, state.facts, self._retention)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeAlias
 
 from webtable.errors import InvalidUrl, NotFound, SchemaMismatch, StaleIndex
-from webtable.index.table import IndexedTable
+from webtable.index.indexed_table import IndexedTable
 from webtable.pages.columns import BODY, BODY_OF, TYPE
 from webtable.pages.indexes import DIGESTS
 from webtable.pages.keys import KeyScheme
@@ -23,7 +23,7 @@ from webtable.pages.storing.cell_encoding import decode_body_of, revisited_url
 from webtable.pages.storing.page_versions import CaptureNote
 from webtable.pages.storing.row_history import RowHistory
 from webtable.pages.urls import canonical_url
-from webtable.store.model import Row
+from webtable.store.cells_and_rows import Row
 from webtable.store.scan import ALL_VERSIONS, Scan
 
 __all__ = ["Complete", "Parse", "RevisitedBodies", "is_stored_as", "with_revisited_body"]

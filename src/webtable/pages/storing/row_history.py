@@ -14,7 +14,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from webtable.index.model import Change
+from webtable.index.index_and_change import Change
 from webtable.pages.columns import BODY_OF, CAPTURE, CAPTURES_FAMILY, LINKS_OF
 from webtable.pages.storing.cell_encoding import decode_body_of, decode_note
 from webtable.pages.storing.page_versions import (
@@ -24,7 +24,7 @@ from webtable.pages.storing.page_versions import (
     first_of_digest,
     run_start,
 )
-from webtable.store.model import Row
+from webtable.store.cells_and_rows import Row
 from webtable.store.mutation import Mutation, Put
 from webtable.store.scan import ALL_VERSIONS
 from webtable.store.table import Table

@@ -12,7 +12,7 @@ import contextlib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from webtable.errors import ConflictError, CorruptData
-from webtable.index.table import Change, RowState
+from webtable.index.indexed_table import Change, RowState
 from webtable.pages import schema
 from webtable.pages.columns import (
     BODY,
@@ -37,7 +37,6 @@ from webtable.pages.storing.cell_encoding import (
 )
 from webtable.pages.storing.content_revision import content_change
 from webtable.pages.storing.digest_collisions import with_distinct_digests
-from webtable.pages.storing.fast_append import append
 from webtable.pages.storing.page_versions import (
     CaptureNote,
     Versions,
@@ -68,6 +67,7 @@ from webtable.pages.storing.row_history import (
     history_of,
     read_history,
 )
+from webtable.pages.storing.row_write_fast_path import append
 from webtable.pages.storing.stored_links import links_identity, visible_links
 from webtable.store.mutation import Mutation, Put
 from webtable.store.scan import ALL_VERSIONS
@@ -128,7 +128,7 @@ class RowWrite:
         self.outcomes: dict[tuple[int, str], Outcome] = {}
 
     def __call__(self, state: RowState) -> Change | None:
-        """Computes the change of the row; see `webtable.index.table.Decide`.
+        """Computes the change of the row; see `webtable.index.indexed_table.Decide`.
 
         Raises:
             ConflictError: the row is the page of another URL.

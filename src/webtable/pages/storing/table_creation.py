@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple, TypeVar
 
 from webtable.errors import InvalidRequest, SchemaMismatch
-from webtable.index.maintenance import build
-from webtable.index.table import Index, IndexedTable, IndexState
+from webtable.index.build_and_verify import build
+from webtable.index.indexed_table import Index, IndexedTable, IndexState
 from webtable.pages import schema
 from webtable.store.schema import Family, TableSchema
 from webtable.store.store import Store

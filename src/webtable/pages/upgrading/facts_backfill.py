@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from webtable.index.table import IndexedTable
+from webtable.index.indexed_table import IndexedTable
 from webtable.pages import columns, schema
 from webtable.pages.checking.stored_facts import with_facts
 from webtable.pages.columns import BODY, FACTS, FACTS_FAMILY, URL
@@ -19,7 +19,7 @@ from webtable.pages.settings import HIGHEST_REVISION
 from webtable.pages.storing.row_history import HISTORY, history_of
 from webtable.pages.storing.row_write import Parse
 from webtable.pages.upgrading.step_run import StepRun
-from webtable.store.model import Row
+from webtable.store.cells_and_rows import Row
 from webtable.store.mutation import Mutation, Put
 from webtable.store.scan import ALL_VERSIONS, Scan
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 
-from webtable.index.table import Change, IndexedTable, RowState
+from webtable.index.indexed_table import Change, IndexedTable, RowState
 from webtable.pages import columns
 from webtable.pages.indexes import CHANGES, page_indexes
 from webtable.pages.schema import TABLE
@@ -52,7 +52,7 @@ def add_feed(run: StepRun) -> None:
 
 
 def _changed(state: RowState) -> Change | None:
-    """Gives a row its first content revision; see `webtable.index.table.Decide`."""
+    """Gives a row its first content revision; see `webtable.index.indexed_table.Decide`."""
     if columns.URL not in state.facts or columns.CHANGED in state.facts:
         return None
     return Change(of_revision=content_change(state.facts, state.facts))

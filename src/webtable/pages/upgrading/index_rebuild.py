@@ -12,8 +12,8 @@ An index by time with the second, and marks, may have been added since: the sett
 
 from __future__ import annotations
 
-from webtable.index.maintenance import add_entries
-from webtable.index.table import Index, IndexedTable
+from webtable.index.build_and_verify import add_entries
+from webtable.index.indexed_table import Index, IndexedTable
 from webtable.pages import columns
 from webtable.pages.indexes import BY_TIME, DIGESTS, page_indexes
 from webtable.pages.keys import SaltedKeys

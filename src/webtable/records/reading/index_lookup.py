@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Generic, TypeVar
 
-from webtable.index.reader import Found, ReadCounts
+from webtable.index.entry_reader import Found, ReadCounts
 from webtable.records.declaration import Declaration
 from webtable.records.reading.compiled_decoder import decode_rows
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from webtable.records.declaration import FAMILY, Declaration
 from webtable.records.field_types import KeyValue
 from webtable.records.reading.partition_merge import Stream, collate, in_turn
-from webtable.store.model import Row
+from webtable.store.cells_and_rows import Row
 from webtable.store.scan import Scan, prefix_end
 from webtable.store.table import Table
 

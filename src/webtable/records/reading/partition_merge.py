@@ -14,7 +14,7 @@ import itertools
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 
-from webtable.store.model import Row
+from webtable.store.cells_and_rows import Row
 
 __all__ = ["Stream", "collate", "in_turn"]
 

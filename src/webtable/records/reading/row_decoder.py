@@ -13,7 +13,7 @@ from typing import Any
 
 from webtable.errors import CorruptData
 from webtable.records.codecs import BadValue, Codec
-from webtable.store.model import Row
+from webtable.store.cells_and_rows import Row
 from webtable.store.zero_byte_escaping import unescape
 
 __all__ = [

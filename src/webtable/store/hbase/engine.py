@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import ClassVar, NamedTuple, TypeGuard
 
 from webtable.errors import InvalidRequest, ReadOnly, RetryableError, Timeout, WebTableError
+from webtable.store.cells_and_rows import Row
 from webtable.store.engine import Capabilities, Engine, Writer
 from webtable.store.hbase.admin.admin import HBaseAdmin
 from webtable.store.hbase.admin.master_client import MasterClient
@@ -33,7 +34,6 @@ from webtable.store.hbase.wire.requests_and_results import (
     varint,
     was_processed,
 )
-from webtable.store.model import Row
 from webtable.store.mutation import (
     Append,
     Check,

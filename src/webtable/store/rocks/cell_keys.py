@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from webtable.store.model import MAX_TIMESTAMP, CellType
+from webtable.store.cells_and_rows import MAX_TIMESTAMP, CellType
 from webtable.store.zero_byte_escaping import escape, unescape
 
 __all__ = [

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from webtable.errors import BatchError, InvalidRequest, WebTableError
-from webtable.store.model import Row
+from webtable.store.cells_and_rows import Row
 from webtable.store.mutation import (
     Check,
     CheckResult,
@@ -26,7 +26,7 @@ from webtable.store.rocks.commit_timestamps import Stamps
 from webtable.store.rocks.files.database import Database
 from webtable.store.rocks.mutation_encoder import Encoder, check_mutation, holds, needs_read
 from webtable.store.rocks.open_tables import OpenTable
-from webtable.store.rocks.single_row_reader import RowReader
+from webtable.store.rocks.single_row_reader import SingleRowReader
 from webtable.store.rocks.table_catalog import TableCatalog
 
 __all__ = ["Committer"]
@@ -35,7 +35,7 @@ __all__ = ["Committer"]
 class Committer:
     """Makes mutations of the tables of one database."""
 
-    def __init__(self, database: Database, admin: TableCatalog, rows: RowReader) -> None:
+    def __init__(self, database: Database, admin: TableCatalog, rows: SingleRowReader) -> None:
         self._database = database
         self._admin = admin
         self._rows = rows

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from rocksdict import WriteBatch
 
-from webtable.store.model import MAX_TIMESTAMP, CellType
+from webtable.store.cells_and_rows import MAX_TIMESTAMP, CellType
 from webtable.store.rocks.cell_keys import (
     SUFFIX_BYTES,
     TAGGED,

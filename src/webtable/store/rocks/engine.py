@@ -14,9 +14,9 @@ from typing import Any, ClassVar
 from rocksdict import ReadOptions
 
 from webtable.errors import StoreClosed
+from webtable.store.cells_and_rows import Row
 from webtable.store.engine import Capabilities, Engine, Loss
 from webtable.store.filtering.filter_language import as_filter
-from webtable.store.model import Row
 from webtable.store.mutation import CheckResult, Conditional, Durability, Mutation, Write
 from webtable.store.rocks import range_reader
 from webtable.store.rocks.admin import EmbeddedAdmin
@@ -25,12 +25,12 @@ from webtable.store.rocks.committer import Committer
 from webtable.store.rocks.files.database import Database
 from webtable.store.rocks.files.error_translation import translated
 from webtable.store.rocks.files.recorded_losses import read_losses
-from webtable.store.rocks.filtering.filtered_reader import Span
+from webtable.store.rocks.filtering.filtered_reader import Span, read_filtered
 from webtable.store.rocks.filtering.rule_factory import make_rule
 from webtable.store.rocks.filtering.whole_row_decisions import row_decision
 from webtable.store.rocks.filtering.whole_row_scan import WholeRows, plain_pieces
 from webtable.store.rocks.open_tables import OpenTable
-from webtable.store.rocks.single_row_reader import RowReader, seeker_of
+from webtable.store.rocks.single_row_reader import SingleRowReader, seeker_of
 from webtable.store.rocks.table_catalog import TableCatalog
 from webtable.store.rocks.wide_row_piece import walk_filtered
 from webtable.store.scan import Get, Scan
@@ -55,7 +55,7 @@ class RocksEngine(Engine):
         self._translated = translated(database.path, lambda: database.is_closed)
         self._database = database
         self._admin = TableCatalog(database)
-        self._rows = RowReader(database)
+        self._rows = SingleRowReader(database)
         self._committer = Committer(database, self._admin, self._rows)
         self.admin = EmbeddedAdmin(database, self._admin, self._translated)
         self._scans: weakref.WeakSet[range_reader.RowPieces] = weakref.WeakSet()
@@ -126,7 +126,8 @@ class RocksEngine(Engine):
 
         def open_pieces(span: Span) -> range_reader.RowPieces:
             if rule is not None and decision is None:
-                return range_reader.as_pieces(self._rows.filtered(reads, view, span, rule))
+                rows = read_filtered(self._database, reads, view, span, rule)
+                return range_reader.as_pieces(rows)
             opened = self._open_walks(reads, span)
             if rule is None or decision is None:
                 return plain_pieces(reads, view, span, opened)

@@ -12,7 +12,7 @@ from typing import Protocol, TypeAlias
 from rocksdict import WriteBatch
 
 from webtable.errors import InvalidRequest
-from webtable.store.model import CellType, RawCell, Row, split_column
+from webtable.store.cells_and_rows import CellType, RawCell, Row, split_column
 from webtable.store.mutation import (
     Check,
     CompareOp,

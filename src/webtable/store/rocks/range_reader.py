@@ -13,7 +13,7 @@ from rocksdict import RdictIter
 
 from webtable import compiled
 from webtable.errors import CorruptData
-from webtable.store.model import RawCell, Row, split_column
+from webtable.store.cells_and_rows import RawCell, Row, split_column
 from webtable.store.rocks.cell_keys import (
     SUFFIX_BYTES,
     escape,

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from webtable.errors import CorruptData
-from webtable.store.model import MAX_TIMESTAMP, RawCell, Row
+from webtable.store.cells_and_rows import MAX_TIMESTAMP, RawCell, Row
 from webtable.store.rocks.cell_keys import decode_tagged
 
 __all__ = ["COMPILED", "RowCutter", "read_columns", "read_newest", "read_piece"]

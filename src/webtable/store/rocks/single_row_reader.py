@@ -1,4 +1,4 @@
-"""`RowReader`: reads one row of an open table, by the shortest way that the request allows."""
+"""Reads one row of an open table, by the shortest way that the request allows."""
 
 from __future__ import annotations
 
@@ -7,22 +7,20 @@ from typing import Any
 
 from rocksdict import ReadOptions
 
-from webtable.errors import StoreClosed
+from webtable.store.cells_and_rows import RawCell
 from webtable.store.filtering.filters import Filter
-from webtable.store.model import RawCell
 from webtable.store.rocks import range_reader
 from webtable.store.rocks.cell_keys import escape, row_end
 from webtable.store.rocks.files.database import Database
-from webtable.store.rocks.filtering.cell_rules import Rule
-from webtable.store.rocks.filtering.filtered_reader import FamilyCursor, Span, filtered_rows
+from webtable.store.rocks.filtering.filtered_reader import Span, read_filtered
 from webtable.store.rocks.filtering.rule_factory import make_rule
 from webtable.store.rocks.open_tables import OpenTable
 from webtable.store.rocks.wide_row_piece import WHOLE
 
-__all__ = ["RowReader", "seeker_of"]
+__all__ = ["SingleRowReader", "seeker_of"]
 
 
-class RowReader:
+class SingleRowReader:
     """Reads rows of one database."""
 
     __slots__ = ("_database",)
@@ -95,7 +93,7 @@ class RowReader:
         bounds = ReadOptions()
         bounds.set_iterate_upper_bound(row_end(prefix))
         span = Span(prefix, bounds, together=together)
-        rows = self.filtered(reads, view, span, make_rule(filter))
+        rows = read_filtered(self._database, reads, view, span, make_rule(filter))
         return next(rows, (prefix, []))[1]
 
     def read_column(
@@ -104,27 +102,6 @@ class RowReader:
         """Returns the newest versions of one column, newest first."""
         reads = range_reader.select(table, (column,))
         return self.read(reads, range_reader.View(versions), row)
-
-    def filtered(
-        self,
-        reads: Sequence[range_reader.FamilyRead],
-        view: range_reader.View,
-        span: Span,
-        rule: Rule,
-    ) -> range_reader.RowStream:
-        """Yields the rows of a range with what a filter keeps of them."""
-        database = self._database
-
-        def open_all() -> list[Any]:
-            if database.is_closed:
-                raise StoreClosed(database.path)
-            return [read.family.rocks.iter(span.bounds) for read in reads]
-
-        cursors = [
-            FamilyCursor(read, view, seeker, span)
-            for read, seeker in zip(reads, database.pin(open_all), strict=True)
-        ]
-        return filtered_rows(cursors, rule, span, lambda: database.is_closed)
 
 
 def seeker_of(reads: Sequence[range_reader.FamilyRead]) -> Any:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 
-from webtable.store.model import MAX_TIMESTAMP, CellType
+from webtable.store.cells_and_rows import MAX_TIMESTAMP, CellType
 from webtable.store.schema import Family, KeepDeletedCells
 
 __all__ = ["Compactor", "Matcher", "current_ms", "oldest_alive"]

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from webtable.store.cells_and_rows import RawCell
 from webtable.store.filtering.filters import (
     ColumnPaginationFilter,
     ColumnRangeFilter,
     Filter,
     FilterList,
 )
-from webtable.store.model import RawCell
 from webtable.store.rocks.cell_keys import escape
 from webtable.store.rocks.open_tables import OpenFamily
 from webtable.store.rocks.range_reader import View, read_piece

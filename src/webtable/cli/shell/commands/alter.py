@@ -8,7 +8,7 @@ import msgspec
 
 from webtable import Family, TableSchema
 from webtable.cli.shell.commands.schema_options import TableOptions, family_of
-from webtable.cli.shell.language.values import Value, to_hash, to_text
+from webtable.cli.shell.language.ruby_values import Value, to_hash, to_text
 from webtable.cli.shell.session import Session
 from webtable.errors import FamilyNotFound, InvalidRequest
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from webtable import CompactionQueue
 from webtable.cli.shell.commands.regions import region_by_name
 from webtable.cli.shell.commands.servers import names_in
-from webtable.cli.shell.language.values import Value, inspect_value, to_bool, to_text
+from webtable.cli.shell.language.ruby_values import Value, inspect_value, to_bool, to_text
 from webtable.cli.shell.session import Session
 from webtable.errors import InvalidRequest
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from webtable import Switch
-from webtable.cli.shell.language.values import (
+from webtable.cli.shell.language.ruby_values import (
     Value,
     check_keys,
     inspect_value,

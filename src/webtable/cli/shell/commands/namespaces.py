@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from webtable.cli.shell.commands.tables import matching
-from webtable.cli.shell.language.values import Value, check_keys, to_bytes, to_hash, to_text
+from webtable.cli.shell.language.ruby_values import Value, check_keys, to_bytes, to_hash, to_text
 from webtable.cli.shell.session import Session
 from webtable.errors import InvalidRequest, NotFound
 

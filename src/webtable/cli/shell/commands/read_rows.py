@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from typing import cast
 
 from webtable import Row, Scan
-from webtable.cli.output import show_bytes
+from webtable.cli.output_formats import show_bytes
 from webtable.cli.shell.cell_format import CellFormat, Column, check_formatter, parse_column
-from webtable.cli.shell.language.constants import ALIASES
-from webtable.cli.shell.language.values import (
+from webtable.cli.shell.language.ruby_constants import ALIASES
+from webtable.cli.shell.language.ruby_values import (
     Value,
     check_keys,
     to_bool,

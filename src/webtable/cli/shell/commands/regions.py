@@ -6,8 +6,8 @@ import time
 from datetime import datetime
 
 from webtable import Region
-from webtable.cli.output import show_bytes
-from webtable.cli.shell.language.values import (
+from webtable.cli.output_formats import show_bytes
+from webtable.cli.shell.language.ruby_values import (
     Value,
     check_keys,
     inspect_value,

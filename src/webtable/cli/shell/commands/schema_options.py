@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from webtable import Family, TableSchema
-from webtable.cli.shell.language.constants import FOREVER
-from webtable.cli.shell.language.values import (
+from webtable.cli.shell.language.ruby_constants import FOREVER
+from webtable.cli.shell.language.ruby_values import (
     Value,
     inspect_value,
     to_bool,

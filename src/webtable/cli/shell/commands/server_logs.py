@@ -6,9 +6,9 @@ import json
 from collections.abc import Mapping
 
 from webtable import SlowCall
-from webtable.cli.output import show_bytes
+from webtable.cli.output_formats import show_bytes
 from webtable.cli.shell.commands.servers import servers_named
-from webtable.cli.shell.language.values import Value, check_keys, to_hash, to_int, to_text
+from webtable.cli.shell.language.ruby_values import Value, check_keys, to_hash, to_int, to_text
 from webtable.cli.shell.session import Session
 from webtable.errors import InvalidRequest
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from webtable import ServerTask
-from webtable.cli.shell.language.values import Value, to_bool, to_list, to_text
+from webtable.cli.shell.language.ruby_values import Value, to_bool, to_list, to_text
 from webtable.cli.shell.session import Session
 from webtable.errors import InvalidRequest, NotFound
 

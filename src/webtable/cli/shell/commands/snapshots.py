@@ -6,7 +6,14 @@ from datetime import datetime
 
 from webtable import Snapshot, WebTableError
 from webtable.cli.shell.commands.tables import confirmed, matching
-from webtable.cli.shell.language.values import Value, check_keys, to_bool, to_hash, to_int, to_text
+from webtable.cli.shell.language.ruby_values import (
+    Value,
+    check_keys,
+    to_bool,
+    to_hash,
+    to_int,
+    to_text,
+)
 from webtable.cli.shell.session import Session
 
 

@@ -18,8 +18,8 @@ from webtable import (
     ServerLoad,
     ServerTask,
 )
-from webtable.cli.output import show_bytes
-from webtable.cli.shell.language.values import Value, inspect_value, show_float, to_text
+from webtable.cli.output_formats import show_bytes
+from webtable.cli.shell.language.ruby_values import Value, inspect_value, show_float, to_text
 from webtable.cli.shell.session import Session
 from webtable.errors import InvalidRequest
 

@@ -8,7 +8,7 @@ from webtable import Family, TableSchema, WebTableError
 from webtable.cli.shell.command_catalog import Command
 from webtable.cli.shell.commands.describe_text import describe_family, describe_table
 from webtable.cli.shell.commands.schema_options import TableOptions, family_of, split_keys
-from webtable.cli.shell.language.values import TableRef, Value, inspect_value, to_bool, to_text
+from webtable.cli.shell.language.ruby_values import TableRef, Value, inspect_value, to_bool, to_text
 from webtable.cli.shell.session import Session
 from webtable.errors import InvalidRequest
 from webtable.store.regex import compile_regex

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from webtable import Delete, TableSchema
-from webtable.cli.output import show_bytes
-from webtable.cli.shell.language.values import Value, check_keys, to_bytes, to_hash, to_int, to_text
+from webtable.cli.output_formats import show_bytes
+from webtable.cli.shell.language.ruby_values import (
+    Value,
+    check_keys,
+    to_bytes,
+    to_hash,
+    to_int,
+    to_text,
+)
 from webtable.cli.shell.session import Session
 from webtable.errors import InvalidRequest
-from webtable.store.model import MAX_TIMESTAMP
+from webtable.store.cells_and_rows import MAX_TIMESTAMP
 
 _NOT_SENT = {
     "ATTRIBUTES": "attributes are not sent here",

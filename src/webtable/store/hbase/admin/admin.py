@@ -6,7 +6,7 @@ which is documented there. An area gets the other areas that it needs when it is
     MasterClient ── NamespaceAdmin ── TableAdmin ── RegionList ─┬─ RegionMaintenance ── RegionAdmin
          │                └──────────────┴── SnapshotAdmin      └─ ServerMaintenance
          ├── ChoreAdmin (needs NamespaceAdmin)
-         └── ServerAdmin ── ServerLogs
+         └── ServerAdmin ── ServerLogs, ClusterStatus
 """
 
 # ruff: noqa: D102 - the methods have their contract in store/admin.py and store/cluster_admin.py
@@ -19,6 +19,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from webtable.store.admin import Admin
 from webtable.store.cluster_activity import ZooKeeperReport
+from webtable.store.hbase.admin.cluster_status import ClusterStatus
 from webtable.store.hbase.admin.master_chores import ChoreAdmin
 from webtable.store.hbase.admin.master_client import MasterClient
 from webtable.store.hbase.admin.namespaces import NamespaceAdmin
@@ -64,7 +65,7 @@ class HBaseAdmin(Admin):
         areas = (
             namespaces,
             tables,
-            servers,
+            ClusterStatus(master, servers),
             maintenance,
             RegionAdmin(master, region_list, servers, maintenance),
             SnapshotAdmin(master, tables, namespaces),
@@ -131,11 +132,11 @@ class HBaseAdmin(Admin):
     flush_master_store = _of(ChoreAdmin, ChoreAdmin.flush_master_store)
     is_in_maintenance = _of(ChoreAdmin, ChoreAdmin.is_in_maintenance)
 
-    # Servers
+    # The cluster and the load of its servers
 
-    report = _of(ServerAdmin, ServerAdmin.report)
-    load = _of(ServerAdmin, ServerAdmin.load)
-    tasks = _of(ServerAdmin, ServerAdmin.tasks)
+    report = _of(ClusterStatus, ClusterStatus.report)
+    load = _of(ClusterStatus, ClusterStatus.load)
+    tasks = _of(ClusterStatus, ClusterStatus.tasks)
 
     # Servers: in and out of service, maintenance
 

@@ -1,4 +1,4 @@
-"""The master's report on its cluster, as values, field by field."""
+"""What the master reports on its cluster: servers, their load, regions in transition, tasks."""
 
 from __future__ import annotations
 
@@ -12,13 +12,25 @@ from webtable.store.cluster_activity import (
     ServerLoad,
     ServerTask,
 )
-from webtable.store.cluster_values import RegionInTransition
-from webtable.store.hbase.admin.region_list import ServerId, compaction_of
+from webtable.store.cluster_values import ClusterReport, RegionInTransition, RegionServer
+from webtable.store.hbase.admin.master_client import MasterClient
+from webtable.store.hbase.admin.region_list import MEGABYTE, ServerId, compaction_of
+from webtable.store.hbase.admin.servers import ServerAdmin
 from webtable.store.hbase.proto import status_pb2
 
-__all__ = ["EVERYTHING", "cluster_load"]
+__all__ = ["ClusterStatus"]
 
-EVERYTHING = (
+_REPORTED = (
+    status_pb2.HBASE_VERSION,
+    status_pb2.CLUSTER_ID,
+    status_pb2.LIVE_SERVERS,
+    status_pb2.DEAD_SERVERS,
+    status_pb2.MASTER,
+    status_pb2.BACKUP_MASTERS,
+    status_pb2.REGIONS_IN_TRANSITION,
+    status_pb2.BALANCER_ON,
+)
+_EVERYTHING = (
     status_pb2.HBASE_VERSION,
     status_pb2.LIVE_SERVERS,
     status_pb2.DEAD_SERVERS,
@@ -32,7 +44,60 @@ EVERYTHING = (
 _STATES = status_pb2.ServerTask.State
 
 
-def cluster_load(
+class ClusterStatus:
+    """Reports on a cluster; see `Admin` and `ClusterAdmin` for the contract of each method."""
+
+    def __init__(self, master: MasterClient, servers: ServerAdmin) -> None:
+        self._master = master
+        self._servers = servers
+
+    def report(self) -> ClusterReport:
+        """Returns the cluster as its master sees it; see `Admin.report`."""
+        status = self._master.cluster_status(*_REPORTED)
+        has_master = status.HasField("master")
+        return ClusterReport(
+            version=status.hbase_version.version or None,
+            cluster_id=status.cluster_id.cluster_id or None,
+            master=str(ServerId.of(status.master)) if has_master else None,
+            backup_masters=tuple(str(ServerId.of(each)) for each in status.backup_masters),
+            servers=tuple(sorted(map(_region_server, status.live_servers))),
+            dead_servers=tuple(sorted(str(ServerId.of(each)) for each in status.dead_servers)),
+            in_transition=tuple(map(self._transition, status.regions_in_transition)),
+            is_balancing=status.balancer_on,
+        )
+
+    def load(self) -> ClusterLoad:
+        """Returns everything about servers; see `ClusterAdmin.load`."""
+        status = self._master.cluster_status(*_EVERYTHING)
+        moving = tuple(map(self._transition, status.regions_in_transition))
+        return _cluster_load(status, moving)
+
+    def tasks(self, server: str | None = None) -> list[ServerTask]:
+        """Returns what servers do; see `ClusterAdmin.tasks`."""
+        chosen = None if server is None else str(self._servers.live_server(server))
+        found = self._master.cluster_status(status_pb2.LIVE_SERVERS)
+        return [
+            task
+            for each in _cluster_load(found, ()).servers
+            if chosen in (None, each.name)
+            for task in each.tasks
+        ]
+
+    def _transition(self, found: status_pb2.RegionInTransition) -> RegionInTransition:
+        state = found.region_state
+        table = state.region_info.table_name
+        full = table.qualifier
+        if table.namespace != b"default":
+            full = b"%b:%b" % (table.namespace, table.qualifier)
+        return RegionInTransition(
+            region=found.spec.value.decode("utf-8", "replace"),
+            table=self._master.shown_name(full),
+            state=status_pb2.RegionState.State.Name(state.state),
+            since_ms=state.stamp or None,
+        )
+
+
+def _cluster_load(
     status: status_pb2.ClusterStatus, moving: tuple[RegionInTransition, ...]
 ) -> ClusterLoad:
     """Returns a report as a value; `moving` are the regions in transition, by the store's names."""
@@ -144,3 +209,26 @@ def _names(coprocessors: Iterable[status_pb2.Coprocessor]) -> tuple[str, ...]:
 def _signed(number: int) -> int:
     """Returns a number that a message has without its sign: -1 means that it is missing."""
     return number - (1 << 64) if number >= 1 << 63 else number
+
+
+def _region_server(live: status_pb2.LiveServerInfo) -> RegionServer:
+    server, load = ServerId.of(live.server), live.server_load
+    regions = load.region_loads
+    return RegionServer(
+        name=str(server),
+        address=str(server.address),
+        started_ms=server.start_code,
+        regions=len(regions),
+        # By its name in the message this would be a number since the last report; servers of
+        # HBase 2 put the rate there.
+        requests_per_second=float(load.number_of_requests),
+        requests=load.total_number_of_requests,
+        reads=sum(region.read_requests_count for region in regions),
+        writes=sum(region.write_requests_count for region in regions),
+        heap_used_bytes=load.used_heap_MB * MEGABYTE,
+        heap_max_bytes=load.max_heap_MB * MEGABYTE,
+        memory_bytes=sum(region.mem_store_size_MB for region in regions) * MEGABYTE,
+        size_bytes=sum(region.storefile_size_MB for region in regions) * MEGABYTE,
+        store_files=sum(region.storefiles for region in regions),
+        reported_ms=load.report_end_time or None,
+    )

@@ -17,7 +17,7 @@ from google.protobuf.message import Message
 
 from webtable.errors import InvalidRequest, ReadOnly, RetryableError, Timeout, WebTableError
 from webtable.store.hbase.cluster.cluster import Cluster
-from webtable.store.hbase.proto import base_pb2, master_pb2
+from webtable.store.hbase.proto import base_pb2, master_pb2, status_pb2
 from webtable.store.hbase.retry import Attempts, translate
 from webtable.store.hbase.wire.errors import RemoteError, RpcError
 from webtable.store.schema import check_table_name
@@ -83,6 +83,12 @@ class MasterClient:
     def query(self, method: str, request: Message, kind: type[M]) -> M:
         """Returns the master's response to a request that changes nothing."""
         return self.cluster.call_master(method, request, kind, self.cluster.attempts())
+
+    def cluster_status(self, *options: status_pb2.Option) -> status_pb2.ClusterStatus:
+        """Returns the requested parts of the master's report on its cluster."""
+        request = master_pb2.GetClusterStatusRequest(options=options)
+        kind = master_pb2.GetClusterStatusResponse
+        return self.query("GetClusterStatus", request, kind).cluster_status
 
     def retry(self, read: Callable[[Attempts], T], table: str = "") -> T:
         """Returns what `read` returns; `read` is called again as long as servers fail."""

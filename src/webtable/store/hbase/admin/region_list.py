@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from webtable.errors import NotFound, RegionBusy, TableDisabled, TableNotFound
 from webtable.store.admin import region_name
+from webtable.store.cells_and_rows import Row
 from webtable.store.cluster_values import CompactionState, Region
 from webtable.store.hbase.admin.master_client import MasterClient
 from webtable.store.hbase.admin.tables import TableAdmin
@@ -24,7 +25,6 @@ from webtable.store.hbase.cluster.meta import (
 from webtable.store.hbase.proto import base_pb2, client_pb2, status_pb2
 from webtable.store.hbase.retry import Attempts
 from webtable.store.hbase.wire.errors import Server
-from webtable.store.model import Row
 
 __all__ = ["RegionList", "RegionRow", "ServerId"]
 

@@ -86,7 +86,7 @@ class RegionAdmin:
             return self._servers.live_server(server)
         others = [
             (len(each.server_load.region_loads), ServerId.of(each.server))
-            for each in self._servers.status(status_pb2.LIVE_SERVERS).live_servers
+            for each in self._master.cluster_status(status_pb2.LIVE_SERVERS).live_servers
             if ServerId.of(each.server) != row.server
         ]
         if not others:

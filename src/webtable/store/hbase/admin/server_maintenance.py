@@ -66,7 +66,7 @@ class ServerMaintenance:
         self._master.check_writable()
         dead = {
             str(ServerId.of(each)): each
-            for each in self._servers.status(status_pb2.DEAD_SERVERS).dead_servers
+            for each in self._master.cluster_status(status_pb2.DEAD_SERVERS).dead_servers
         }
         names = names_as_list(servers) or list(dead)
         for name in names:

@@ -19,6 +19,7 @@ from google.protobuf.message import Message
 
 from webtable.errors import StoreClosed
 from webtable.loggers import SLOW_SECONDS, get_logger
+from webtable.store.cells_and_rows import Row
 from webtable.store.hbase.cluster.meta import MetaTable, Place
 from webtable.store.hbase.cluster.region_cache import RegionCache
 from webtable.store.hbase.cluster.registry import MastersRegistry, Registry, ZooKeeperRegistry
@@ -52,7 +53,6 @@ from webtable.store.hbase.wire.requests_and_results import (
     response_row,
 )
 from webtable.store.hbase.wire.tls import make_context
-from webtable.store.model import Row
 
 __all__ = ["ADMIN", "CLIENT", "HBCK", "Cluster", "Connections", "RegionCall", "address_region"]
 

@@ -11,12 +11,12 @@ from typing import NamedTuple, Protocol, TypeVar
 
 from google.protobuf.message import DecodeError, Message
 
+from webtable.store.cells_and_rows import Row
 from webtable.store.hbase.proto import base_pb2, client_pb2
 from webtable.store.hbase.retry import Deadline
 from webtable.store.hbase.wire.cell_blocks import cut_rows
 from webtable.store.hbase.wire.compiled_connection import RpcResponse
 from webtable.store.hbase.wire.errors import NotHBase, Server
-from webtable.store.model import Row
 
 __all__ = [
     "META",

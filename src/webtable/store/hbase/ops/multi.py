@@ -17,6 +17,7 @@ from google.protobuf.message import DecodeError
 
 from webtable.errors import BatchError, RetryableError, WebTableError, without_errors
 from webtable.loggers import SLOW_SECONDS
+from webtable.store.cells_and_rows import Row
 from webtable.store.hbase.cluster.cluster import CLIENT, Cluster
 from webtable.store.hbase.cluster.meta import Place
 from webtable.store.hbase.proto import client_pb2
@@ -47,7 +48,6 @@ from webtable.store.hbase.wire.requests_and_results import (
     result_row,
     varint,
 )
-from webtable.store.model import Row
 from webtable.store.mutation import Append, Delete, Durability, Mutation, Put
 from webtable.store.scan import Get
 

@@ -16,11 +16,11 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 
 from webtable.errors import WebTableError
+from webtable.store.cells_and_rows import Row
 from webtable.store.hbase.ops.row_assembler import Batch
 from webtable.store.hbase.ops.scanner import RangeScanner, ScanJob
 from webtable.store.hbase.retry import Deadline
 from webtable.store.hbase.wire.errors import RpcError
-from webtable.store.model import Row
 
 __all__ = ["scan_rows", "scans_rows"]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeAlias
 
+from webtable.store.cells_and_rows import RawCell, Row
 from webtable.store.hbase.proto import client_pb2
 from webtable.store.hbase.wire.cell_blocks import Rows, message_cells
 from webtable.store.hbase.wire.errors import RpcResponse
-from webtable.store.model import RawCell, Row
 
 __all__ = ["Batch", "ScanResult", "Stitching"]
 

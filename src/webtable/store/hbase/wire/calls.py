@@ -1,7 +1,7 @@
 """A call of a connection: the thread that waits for it, and its result.
 
 This module may be running compiled, by Cython from this very file and the C types in `_calls.pxd`,
-which those of `pipeline` rely on; `pipeline` imports the form that is to run.
+which those of `pipelined_connection` rely on; that module imports the form that is to run.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, TypeVar
 from google.protobuf.message import DecodeError
 
 from webtable import compiled
+from webtable.store.cells_and_rows import Row
 from webtable.store.hbase.wire.cell_blocks import cut_row
 from webtable.store.hbase.wire.errors import CallTimedOut, NotHBase, Response, RpcError, RpcResponse
 from webtable.store.hbase.wire.requests_and_results import response_row
-from webtable.store.model import Row
 
 if TYPE_CHECKING:
     from webtable.store.hbase.wire import frames, request_bytes
-    from webtable.store.hbase.wire.pipeline import Connection
+    from webtable.store.hbase.wire.pipelined_connection import Connection
 else:
     frames = compiled.load("webtable.store.hbase.wire", "frames")
     request_bytes = compiled.load("webtable.store.hbase.wire", "request_bytes")

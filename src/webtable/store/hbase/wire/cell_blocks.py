@@ -17,8 +17,8 @@ from struct import Struct
 from typing import TYPE_CHECKING
 
 from webtable import compiled
+from webtable.store.cells_and_rows import MAX_TIMESTAMP, CellType, RawCell
 from webtable.store.hbase.proto import client_pb2
-from webtable.store.model import MAX_TIMESTAMP, CellType, RawCell
 from webtable.store.mutation import Marker
 
 if TYPE_CHECKING:

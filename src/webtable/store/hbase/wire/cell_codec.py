@@ -14,7 +14,7 @@ from struct import Struct
 from types import MemberDescriptorType
 
 from webtable.errors import InvalidRequest
-from webtable.store.model import MAX_TIMESTAMP, RawCell, Row
+from webtable.store.cells_and_rows import MAX_TIMESTAMP, RawCell, Row
 from webtable.store.mutation import check_column
 
 __all__ = ["COMPILED", "Rows", "UndecodedRow", "cut_row", "cut_rows", "encode_cells", "wire_column"]

@@ -1,4 +1,4 @@
-"""Connections to servers (`pipeline`) in the form that runs: compiled where that form exists."""
+"""`pipelined_connection` in the form that runs: compiled where that form exists."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from webtable.store.hbase.wire.errors import RpcResponse
 
 if TYPE_CHECKING:
     from webtable.store.hbase.wire.calls import Call
-    from webtable.store.hbase.wire.pipeline import Connection
+    from webtable.store.hbase.wire.pipelined_connection import Connection
 else:
     Call = compiled.load("webtable.store.hbase.wire", "calls").Call
-    _pipe = compiled.load("webtable.store.hbase.wire", "pipeline")
+    _pipe = compiled.load("webtable.store.hbase.wire", "pipelined_connection")
     Connection = _pipe.Connection
 
 __all__ = ["Call", "Connection", "RpcResponse"]

@@ -7,8 +7,8 @@ On the wire (all numbers big-endian, "delimited" = varint length in front):
     response  u32 length | delimited ResponseHeader | delimited response | cell block
 
 This module may be running compiled, by Cython from this very file and the C types in
-`_frames.pxd`; `pipeline` imports the form that is to run. What is usual in a head is read by hand,
-for a message takes three times as long; what is not, by the message.
+`_frames.pxd`; `pipelined_connection` imports the form that is to run. What is usual in a head is
+read by hand, for a message takes three times as long; what is not, by the message.
 """
 
 from __future__ import annotations

@@ -14,11 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from webtable.store.cells_and_rows import MAX_TIMESTAMP, CellType
 from webtable.store.filtering.filter_language import as_filter
 from webtable.store.hbase.proto import client_pb2
 from webtable.store.hbase.wire.cell_blocks import encode_cells, encode_marker
 from webtable.store.hbase.wire.filter_messages import fill_filter
-from webtable.store.model import MAX_TIMESTAMP, CellType
 from webtable.store.mutation import (
     Append,
     Check,

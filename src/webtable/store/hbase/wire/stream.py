@@ -1,7 +1,7 @@
 """The bytes of a connection: what goes into its socket, and what comes out.
 
 This module may be running compiled, by Cython from this very file and the C types in
-`_stream.pxd`, which those of `pipeline` rely on; `pipeline` imports the form that is to run.
+`_stream.pxd`, which those of `pipelined_connection` rely on; that module imports the form to run.
 Compiled, it sends, and takes what has come, without letting go of Python's lock: neither waits for
 anything, and to have the lock back can take longer. What is encrypted goes through Python either
 way.

@@ -11,8 +11,8 @@ from bisect import bisect_right
 from collections.abc import Callable
 from typing import TypeAlias
 
+from webtable.store.cells_and_rows import MAX_TIMESTAMP, RawCell
 from webtable.store.filtering import filters as f
-from webtable.store.model import MAX_TIMESTAMP, RawCell
 
 __all__ = [
     "INCLUDE",

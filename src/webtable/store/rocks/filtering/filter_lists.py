@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from webtable.store.model import RawCell
+from webtable.store.cells_and_rows import RawCell
 from webtable.store.rocks.filtering.cell_rules import (
     INCLUDE,
     INCLUDE_NEXT_COLUMN,

@@ -8,11 +8,12 @@ are returned: a filter sees as many versions as the family keeps.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rocksdict import RdictIter, ReadOptions
 
-from webtable.store.model import MAX_TIMESTAMP, CellType, RawCell
+from webtable.errors import StoreClosed
+from webtable.store.cells_and_rows import MAX_TIMESTAMP, CellType, RawCell
 from webtable.store.rocks.cell_keys import (
     SUFFIX_BYTES,
     TAGGED,
@@ -22,6 +23,7 @@ from webtable.store.rocks.cell_keys import (
     row_end,
     unescape,
 )
+from webtable.store.rocks.files.database import Database
 from webtable.store.rocks.filtering.cell_rules import (
     INCLUDE,
     INCLUDE_NEXT_ROW,
@@ -35,7 +37,7 @@ from webtable.store.rocks.filtering.cell_rules import (
 from webtable.store.rocks.range_reader import FamilyRead, RowStream, View
 from webtable.store.scan import ALL_VERSIONS
 
-__all__ = ["FamilyCursor", "Span", "filtered_rows"]
+__all__ = ["FamilyCursor", "Span", "filtered_rows", "read_filtered"]
 
 _PUT = int(CellType.PUT)
 _NAMELESS = b"\x00"  # the column without a name, escaped and ended
@@ -246,6 +248,23 @@ class FamilyCursor:
             self.prefix = None
         else:
             self.prefix = key[: key.index(0) + 1]
+
+
+def read_filtered(
+    database: Database, reads: Sequence[FamilyRead], view: View, span: Span, rule: Rule
+) -> RowStream:
+    """Yields the rows of a range with what a filter keeps of them."""
+
+    def open_all() -> list[Any]:
+        if database.is_closed:
+            raise StoreClosed(database.path)
+        return [read.family.rocks.iter(span.bounds) for read in reads]
+
+    cursors = [
+        FamilyCursor(read, view, seeker, span)
+        for read, seeker in zip(reads, database.pin(open_all), strict=True)
+    ]
+    return filtered_rows(cursors, rule, span, lambda: database.is_closed)
 
 
 def filtered_rows(

@@ -14,8 +14,8 @@ from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import NamedTuple, TypeAlias
 
+from webtable.store.cells_and_rows import RawCell
 from webtable.store.filtering import filters as f
-from webtable.store.model import RawCell
 from webtable.store.rocks.filtering.comparators import passing
 from webtable.store.rocks.range_reader import FamilyRead, View
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
-from webtable.store.model import RawCell, Row
+from webtable.store.cells_and_rows import RawCell, Row
 from webtable.store.rocks.cell_keys import escape, row_end
 from webtable.store.rocks.filtering.cell_rules import Rule
 from webtable.store.rocks.filtering.filtered_reader import FamilyCursor, Span, filtered_rows
