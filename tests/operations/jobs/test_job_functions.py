@@ -12,10 +12,13 @@ from tests.operations.conftest import ENGINES
 from tests.operations.jobs.clock import HandClock
 from webtable.operations.jobs import rotating_verification
 from webtable.operations.jobs.job_list import JOBS
-from webtable.operations.jobs.job_record import KIND, JobRecord, Run
+from webtable.operations.jobs.job_record import KIND, JobRecord, Run, decode_record
 from webtable.operations.jobs.leases import Leases
 from webtable.operations.jobs.scheduler import Scheduler
 from webtable.operations.jobs.store_access import StoreAccess
+from webtable.operations.jobs.writer_queue import KIND as QUEUE
+from webtable.operations.jobs.writer_queue import WaitingWriter
+from webtable.store.rocks import compaction
 from webtable.store.scan import ALL_VERSIONS, Scan
 from webtable.webtable import WebTable
 
@@ -169,3 +172,34 @@ def test_compaction_passes_over_a_disabled_table(embedded: str) -> None:
     done = run(embedded, "compact")
     assert (done.outcome, done.error) == ("done", "")
     assert done.summary.startswith("1 families compacted")
+
+
+def test_compaction_gives_way_within_a_family(
+    embedded: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compaction, "_CHUNK", 1)
+    with webtable.open(embedded) as store:
+        for number in range(50):
+            store.table("t").put(b"row%d" % number, {b"f:q": b"v"})
+    access = StoreAccess(embedded)
+
+    class Counting(HandClock):
+        """Each look at the clock takes a second; at the 30th, another process begins to wait."""
+
+        looks = 0
+
+        def elapsed_ms(self) -> int:
+            self.looks += 1
+            if self.looks == 30:
+                WaitingWriter(access.state).__enter__()
+            self.pass_ms(1_000)
+            return super().elapsed_ms()
+
+    gave_way = Scheduler(access, clock=Counting()).run_once("compact")
+    assert gave_way.outcome == "gave way"
+    lease = Leases(access.state, KIND).read("compact")
+    assert lease is not None
+    assert decode_record("compact", bytes(lease.content)).position is None  # in the first family
+    ((name, entry),) = access.state.items(QUEUE)
+    assert access.state.delete_if(QUEUE, name, entry)
+    assert run(embedded, "compact").summary.startswith("2 families compacted")

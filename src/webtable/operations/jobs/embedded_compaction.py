@@ -1,10 +1,12 @@
 """The job `compact`: removes deleted, expired and surplus cells of an embedded store.
 
-A step is the compaction of one family. The position names the families that are done, so a run that
-gave way continues with the others. To compact a family twice does no harm.
+The position names the families that are done, so a run that gave way continues with the others. To
+compact a family again does no harm.
 """
 
 from __future__ import annotations
+
+import contextlib
 
 from webtable.errors import FamilyNotFound, NotFound, TableDisabled
 from webtable.operations.jobs.job import JobResult, JobRun
@@ -24,7 +26,9 @@ def compact(run: JobRun) -> JobResult:
                 continue
             run.step()
             try:
-                run.store.admin.compact(table, family, major=True)
+                with contextlib.closing(run.store.admin.compact_in_steps(table, family)) as steps:
+                    for _ in steps:
+                        run.step()
             except (TableDisabled, NotFound, FamilyNotFound):
                 continue  # it was disabled or dropped meanwhile
             done.append(name)
