@@ -11,6 +11,7 @@ import webtable
 from tests.operations.conftest import ENGINES
 from tests.operations.jobs.clock import START_MS, HandClock
 from webtable.errors import ConflictError, DiskFull, NotFound
+from webtable.operations.jobs import scheduler as scheduler_module
 from webtable.operations.jobs.job import Job, JobResult, JobRun
 from webtable.operations.jobs.job_record import KIND, Run
 from webtable.operations.jobs.leases import TAKE_AFTER_MS, Leases
@@ -273,6 +274,25 @@ def test_one_run_now(access: StoreAccess, name: str) -> None:
         play.scheduler.run_once("other")
     with pytest.raises(NotFound):
         play.scheduler.history("other")
+
+
+def test_one_run_now_takes_over_from_a_dead_process(
+    access: StoreAccess, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scheduler_module, "_WATCH_SECONDS", 0)
+
+    class Running(HandClock):
+        """Each look at the clock takes two seconds."""
+
+        def elapsed_ms(self) -> int:
+            self.pass_ms(2_000)
+            return super().elapsed_ms()
+
+    play = Play(access, name, lambda run: "taken over")
+    _abandon(play)
+    scheduler = Scheduler(access, jobs=[play.job], clock=Running())
+    assert scheduler.run_once(name).summary == "taken over"
+    assert [each.run.outcome for each in scheduler.history(name)] == ["done", "lost"]
 
 
 def test_a_job_of_another_engine_is_not_listed(access: StoreAccess, name: str) -> None:

@@ -196,3 +196,12 @@ def test_the_scheduler_of_the_command_line_ends_cleanly(path: str, number: signa
         ["compact", "done"],
     ]
     assert lines[-1] == "stopped"
+
+
+def test_a_damaged_state_hides_no_locked_store(path: str) -> None:
+    with Child("puppet", path) as loader:
+        loader.wait_for(opened=loader.pid)
+        Path(path, "OPERATIONS").write_bytes(b"damaged" * 1_000)
+        with pytest.raises(StoreLocked):
+            webtable.open(path)
+        loader.finish()

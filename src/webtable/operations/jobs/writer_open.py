@@ -6,10 +6,11 @@ hours. A job gives way at its next step, so it is worth waiting for.
 
 from __future__ import annotations
 
+import contextlib
 import time
 from typing import TYPE_CHECKING
 
-from webtable.errors import StoreLocked
+from webtable.errors import StoreLocked, WebTableError
 from webtable.loggers import get_logger
 from webtable.store.store import Store
 from webtable.store.store import open_store as open_at_once
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["WAIT_SECONDS", "open_store"]
 
 WAIT_SECONDS = 600.0
-"""A process waits for a job at most so long; the step of a job is the compaction of one family."""
+"""A process waits for a job at most so long; a job takes steps of some seconds."""
 _RETRY_SECONDS = 0.05
 _TRIES = 3
 
@@ -122,8 +123,10 @@ def writing_job(state: OperationalState, holder: tuple[str, int] | None) -> str 
 
     if holder is None:
         return None
-    for name, lease in Leases(state, KIND).read_all():
-        is_its_own = lease.process == f"{holder[0]}:{holder[1]}"
-        if is_its_own and decode_record(name, bytes(lease.content)).is_writing:
-            return name
+    # That the store is locked is what the caller must know, not that the state is damaged.
+    with contextlib.suppress(WebTableError):
+        for name, lease in Leases(state, KIND).read_all():
+            is_its_own = lease.process == f"{holder[0]}:{holder[1]}"
+            if is_its_own and decode_record(name, bytes(lease.content)).is_writing:
+                return name
     return None
