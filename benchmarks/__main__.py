@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks import filters, hbase, links, pages, records, store, versus
+from benchmarks import filters, hbase, links, pages, pages_hbase, records, store, versus
 from benchmarks.harness import Bench
 
 GROUPS: dict[str, Callable[[Bench], None]] = {
@@ -19,6 +19,7 @@ GROUPS: dict[str, Callable[[Bench], None]] = {
     "hbase": hbase.run,
     "records": records.run,
     "pages": pages.run,
+    "pages-hbase": pages_hbase.run,
     "links": links.run,
 }
 

@@ -191,15 +191,17 @@ def _checked(work: Callable[[], int], want: int) -> Callable[[], int]:
     return run_once
 
 
+# On local files: without HDFS in between less of the machine is busy with other things.
+_SETTINGS = ClusterSettings(profile="bench", storage="local", ends_with_caller=True)
+
+
 @contextlib.contextmanager
-def cluster(bench: Bench) -> Iterator[str]:
+def cluster(bench: Bench, settings: ClusterSettings = _SETTINGS) -> Iterator[str]:
     """Yields the location of a cluster: a new cluster on this machine, unless one is given."""
     if named := os.environ.get("WEBTABLE_BENCH_HBASE"):
         yield named
         return
     bench.say("hbase: starting a cluster")
-    # On local files: without HDFS in between less of the machine is busy with other things.
-    settings = ClusterSettings(profile="bench", storage="local", ends_with_caller=True)
     local = LocalHBase(bench.scratch / "hbase", settings, bench.say)
     local.up()
     try:

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import webtable
@@ -24,7 +24,7 @@ from webtable.pages.formats.crawl_files import read_captures
 from webtable.pages.page_table import PageTable
 from webtable.pages.storing.capture_parser import parse_stored
 
-__all__ = ["run", "sample_files"]
+__all__ = ["milliseconds_of", "queries_of", "run", "sample_files"]
 
 PROCESSES = 2
 SAMPLE_PAGES = 3_000
@@ -151,34 +151,45 @@ def _load(location: str, files: list[Path]) -> tuple[int, float, float]:
     return captures, seconds, memory
 
 
+def queries_of(pages: PageTable) -> dict[str, Callable[[], object]]:
+    """Returns every query that reads an index, for its first 20 results, and two by row keys."""
+    queries = PageQueries(pages)
+    page = queries.largest().items[0]
+    host = page.url.split("/")[2]
+    return {
+        "largest": queries.largest,
+        "errors": queries.errors,
+        "modified": queries.modified,
+        "modified in a domain": lambda: queries.modified(domain=host),
+        "redirects": queries.redirects,
+        "dead ends": queries.dead_ends,
+        "outdated": lambda: queries.outdated("20990101"),
+        "inlinked": queries.inlinked,
+        "duplicates": queries.duplicates,
+        "duplicates in a domain": lambda: queries.duplicates(domain=host),
+        "pages of a domain": lambda: queries.under(host),
+        "page": lambda: pages.page(page.url),
+    }
+
+
+def milliseconds_of(calls: Mapping[str, Callable[[], object]], runs: int) -> dict[str, list[float]]:
+    """Returns how long each run of each call took; the calls take turns."""
+    times: dict[str, list[float]] = {name: [] for name in calls}
+    for _ in range(runs):
+        for name, call in calls.items():
+            began = time.perf_counter()
+            call()
+            times[name].append((time.perf_counter() - began) * 1000)
+    return times
+
+
 def _ask(bench: Bench, location: str) -> None:
     with webtable.open(location, read_only=True) as store:
         pages = PageTable.open(store, parse_stored)
-        queries = PageQueries(pages)
-        page = queries.largest().items[0]
-        host = page.url.split("/")[2]
-        calls: dict[str, Callable[[], object]] = {
-            "largest": queries.largest,
-            "errors": queries.errors,
-            "modified": queries.modified,
-            "modified in a domain": lambda: queries.modified(domain=host),
-            "redirects": queries.redirects,
-            "dead ends": queries.dead_ends,
-            "outdated": lambda: queries.outdated("20990101"),
-            "inlinked": queries.inlinked,
-            "duplicates": queries.duplicates,
-            "pages of a domain": lambda: queries.under(host),
-            "page": lambda: pages.page(page.url),
-        }
-        for name, call in calls.items():
-            times_ms = []
-            for _ in range(QUERY_RUNS):
-                began = time.perf_counter()
-                call()
-                times_ms.append((time.perf_counter() - began) * 1000)
+        for name, times in milliseconds_of(queries_of(pages), QUERY_RUNS).items():
             shown = {
-                "p50": statistics.median(times_ms),
-                "p99": statistics.quantiles(times_ms, n=100)[98],
+                "p50": statistics.median(times),
+                "p99": statistics.quantiles(times, n=100)[98],
             }
             for share, milliseconds in shown.items():
                 bench.limit(f"pages {name}, {share}", milliseconds, "ms", MOST_MS[share])

@@ -20,6 +20,15 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _no_configuration_of_the_users(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keeps the tests, and the programs that they start, from the configuration of the user."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.delenv("WEBTABLE_CONFIG", raising=False)
+        patched.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
+        yield
+
+
 @pytest.fixture(scope="session")
 def local_hbase(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory

@@ -12,6 +12,7 @@ from pathlib import Path
 import click
 
 import webtable
+from tools.config_page import config_page
 from tools.docstrings import sections, short_signature
 from tools.python_pages import store_page, values_page, webtable_page
 from tools.shell_page import shell_page
@@ -214,6 +215,7 @@ def records_page() -> str:
 PAGES: dict[str, Callable[[], str]] = {
     "docs/reference/administration.md": administration_page,
     "docs/reference/commands.md": commands_page,
+    "docs/reference/config.md": lambda: config_page(MADE),
     "docs/reference/errors.md": errors_page,
     "docs/reference/python-store.md": lambda: store_page(MADE),
     "docs/reference/python-values.md": lambda: values_page(MADE),

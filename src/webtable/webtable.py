@@ -22,12 +22,13 @@ from webtable.pages.facts import Facts, Indexability
 from webtable.pages.page import Outcome, Page, PageCapture
 from webtable.pages.page_table import PageTable
 from webtable.pages.storing.capture_parser import parse_stored, ready
-from webtable.pages.time_arguments import When, optional_second, second_of
+from webtable.pages.time_arguments import When, optional_second
 from webtable.pages.urls import typed_url
-from webtable.store.store import Store
+from webtable.store.store import Store, closed_on_error
 from webtable.temporary_folders import remove_all_dead
 
 if TYPE_CHECKING:
+    from webtable.config import Config
     from webtable.links.checking.rebuild import RebuildReport
     from webtable.links.updating.cluster_counts import Drained
     from webtable.links.whole_store_verification import StoreReport
@@ -84,6 +85,7 @@ class WebTable:
         read_only: bool = False,
         keys: KeyName | None = None,
         profile: ProfileName | None = None,
+        config: Config | None = None,
     ) -> Self:
         """Opens a store of pages.
 
@@ -94,6 +96,7 @@ class WebTable:
             read_only: do not write. An embedded store may be written by another process meanwhile;
                 `refresh` shows what it has stored since.
             keys, profile: for a new store, see `create`.
+            config: what to do if the schema differs, and more; None: the user's configuration.
 
         Raises:
             NotFound: there is no store of pages, and it is not to be created.
@@ -102,16 +105,16 @@ class WebTable:
         """
         is_new_allowed = create and not read_only
         store = open_store(os.fspath(location), read_only=read_only, create=is_new_allowed)
-        if not read_only:
-            remove_all_dead()
-        try:
+        with closed_on_error(store):
             if is_new_allowed:
                 with contextlib.suppress(AlreadyExists):
                     create_tables(store, keys, profile)
+            if not read_only:
+                from webtable.operations.schema_update.start_up import update_at_start
+
+                remove_all_dead()
+                update_at_start(store, config)
             return cls(store)
-        except BaseException:
-            store.close()
-            raise
 
     @classmethod
     def create(
@@ -134,12 +137,9 @@ class WebTable:
             InvalidRequest: other tables have the same names.
         """
         store = open_store(os.fspath(location))
-        try:
+        with closed_on_error(store):
             create_tables(store, keys, profile)
             return cls(store)
-        except BaseException:
-            store.close()
-            raise
 
     @staticmethod
     def upgrade(
@@ -265,10 +265,10 @@ class WebTable:
                 of inlinks.
         """
         url = self._table.find_url(url)
-        if as_of is None:
-            return self._table.page(url)
-        found = page_at(self._table, url, second_of(as_of))
-        return None if found is None else found[0]
+        second = optional_second(as_of)
+        found = None if second is None else page_at(self._table, url, second)
+        page = self._table.page(url) if second is None else found and found[0]
+        return page and page.with_facts(lambda: self._table.facts(url, second))
 
     def body(self, url: str, *, as_of: When | None = None) -> bytes | None:
         """Returns the body of a page, byte for byte; None where it is not stored."""

@@ -26,8 +26,9 @@ LIST_OPTIONS = {"--limit", "--all", "--after", "--explain"}
 ONE_ITEM = {
     "balancer run", "cluster", "diff", "doctor", "hbase down", "hbase status", "hbase up",
     "index list", "links drain", "links rebuild", "load", "page", "records ghosts",
-    "records verify", "region merge", "region move", "region show", "region split",
-    "table compaction", "table describe", "table is-enabled", "upgrade", "verify",
+    "records verify", "region merge", "region move", "region show", "region split", "schema apply",
+    "schema diff", "schema profile", "table compaction", "table describe", "table is-enabled",
+    "upgrade", "verify",
 }  # fmt: skip
 # Lists of the store's own things are short: all of them are printed, from --start on.
 WITH_START = {"namespace list", "regions", "servers", "snapshot list", "stats", "tables"}

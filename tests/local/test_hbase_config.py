@@ -89,6 +89,15 @@ def test_in_tests_nothing_is_compacted_or_flushed_by_itself(tmp_path: Path) -> N
     assert "hbase.hstore.compaction.min" not in _site(tmp_path, "hbase")
 
 
+def test_a_file_in_hdfs_is_closed_without_a_long_pause(tmp_path: Path) -> None:
+    _write(tmp_path)
+    site, name = _site(tmp_path, "hdfs"), "dfs.client.block.write.locateFollowingBlock"
+    pause, retries = int(site[f"{name}.initial.delay.ms"]), int(site[f"{name}.retries"])
+    assert pause <= 10
+    # Each pause is twice as long as the one before; together they outlast a slow data node.
+    assert pause * (2**retries - 1) >= 10_000
+
+
 @pytest.mark.parametrize(
     ("profile", "optimised"),
     [("normal", {"server"}), ("tests", set()), ("bench", {"server", "datanode"})],

@@ -47,6 +47,7 @@ NAMES = {
     "TITLE": b"metadata:title",
     "TYPE": b"metadata:type",
     "URL": b"metadata:url",
+    "WAITS": b"metadata:waits",
 }
 
 

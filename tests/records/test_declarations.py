@@ -236,14 +236,6 @@ class TestTables:
             Collection(embedded, other)
         assert list(Collection(embedded, Visit).scan()) == [Visit("a", 1)]
 
-    def test_options_that_disagree(self, embedded: Store) -> None:
-        class Short(Record, table="pages", ttl=timedelta(days=1)):
-            url: Key[str]
-
-        Collection(embedded, Page)
-        with pytest.raises(SchemaMismatch, match="has ttl_seconds None, Short declares 86400"):
-            Collection(embedded, Short)
-
     def test_a_table_of_something_else(self, embedded: Store) -> None:
         embedded.create_table("pages", "f")
         with pytest.raises(SchemaMismatch, match="has no family 'a'"):

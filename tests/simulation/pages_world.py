@@ -17,7 +17,7 @@ from webtable.pages.page import CaptureSummary, NewCapture, PageInfo
 from webtable.pages.page_table import PageTable
 from webtable.pages.storing.page_versions import CaptureNote, counting
 
-__all__ = ["PagesBroken", "PagesWorld", "play_pages", "wanted"]
+__all__ = ["PagesBroken", "PagesWorld", "is_expected", "play_pages", "wanted"]
 
 BEGIN = 1_788_264_000
 SECONDS = 4
@@ -92,7 +92,7 @@ class PagesWorld:
             try:
                 self.load(pages)
             except WebTableError as error:
-                if not _is_expected(error):
+                if not is_expected(error):
                     raise
 
         return run
@@ -164,7 +164,8 @@ def play_pages(seed: int, *, tells: bool = False) -> PagesWorld:
     return world
 
 
-def _is_expected(error: BaseException) -> bool:
+def is_expected(error: BaseException) -> bool:
+    """Whether a loader may fail so, and is started again."""
     if isinstance(error, BaseExceptionGroup):
-        return all(_is_expected(each) for each in error.exceptions)
+        return all(is_expected(each) for each in error.exceptions)
     return isinstance(error, RetryableError)

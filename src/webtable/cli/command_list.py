@@ -31,6 +31,11 @@ _SECTIONS: dict[str, dict[str, tuple[str, str, str]]] = {
             "table",
             "Create, describe, alter, enable, disable and drop tables.",
         ),
+        "schema": (
+            "store.schema",
+            "schema",
+            "Compare the tables with what is declared, and alter them.",
+        ),
         "namespace": ("store.namespaces", "namespace", "List, create and drop namespaces."),
         "records": (
             "store.record_maintenance",

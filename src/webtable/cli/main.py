@@ -21,7 +21,7 @@ from webtable.cli.command_list import COMMANDS
 from webtable.cli.lazy_group import Entry, LazyGroup
 from webtable.cli.output_formats import json_text, talk
 from webtable.cli.safe_text import show_text
-from webtable.cli.shared_options import FORMAT_KEY, GO_ON_KEY, group_store_option
+from webtable.cli.shared_options import FORMAT_KEY, GO_ON_KEY, complete_files, group_store_option
 from webtable.errors import UsageError, door, error_body
 
 __all__ = ["COMMANDS", "Entry", "cli", "main"]
@@ -85,6 +85,15 @@ def _system_errors() -> Iterator[None]:
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(__version__, message="%(prog)s %(version)s")
+@click.option(
+    "--config",
+    metavar="FILE",
+    envvar="WEBTABLE_CONFIG",
+    shell_complete=complete_files,
+    expose_value=False,
+    callback=lambda _ctx, _option, file: _use_config(file),
+    help="The configuration of all commands; see docs/reference/config.md.",
+)
 @group_store_option
 def cli() -> None:
     """Store crawled web pages the way Bigtable's Webtable did, and query them.
@@ -92,6 +101,12 @@ def cli() -> None:
     Every command takes --store LOCATION: a directory for an embedded store, or hbase://HOST for
     a cluster. The environment variable WEBTABLE_STORE sets it for all commands.
     """
+
+
+def _use_config(file: str | None) -> None:
+    # The library reads the variable, in worker processes too.
+    if file is not None:
+        os.environ["WEBTABLE_CONFIG"] = file
 
 
 def main() -> None:

@@ -13,5 +13,10 @@ def open_for_reading(location: str) -> webtable.Store:
 
 
 def open_for_writing(location: str) -> webtable.Store:
-    """Opens a store that exists, as its one writer."""
-    return webtable.open(location, create=False)
+    """Opens a store that exists, as its one writer; compares its schema, as configured."""
+    from webtable.operations.schema_update.start_up import update_at_start
+    from webtable.store.store import closed_on_error
+
+    with closed_on_error(webtable.open(location, create=False)) as store:
+        update_at_start(store)
+        return store

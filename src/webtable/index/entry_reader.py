@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import bisect
+import itertools
 from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import NamedTuple
 
@@ -13,10 +15,19 @@ from webtable.index.index_and_change import Entry, Hit, Index
 from webtable.index.table_and_indexes import IndexHome
 from webtable.store.argument_checks import MAX_ROW_BYTES
 from webtable.store.cells_and_rows import Row
-from webtable.store.scan import Scan
+from webtable.store.filtering.filters import MultiRowRangeFilter, RowRange
+from webtable.store.scan import Scan, prefix_end
 from webtable.store.table import Table
 
-__all__ = ["Found", "ReadCounts", "ReadOptions", "hits", "hits_of_many", "scans_of_few"]
+__all__ = [
+    "Found",
+    "ReadCounts",
+    "ReadOptions",
+    "hits",
+    "hits_of_many",
+    "hits_of_prefixes",
+    "scans_of_few",
+]
 
 _FIRST_BATCH, _LARGEST_BATCH = 32, 1024
 _MORE = 4
@@ -29,7 +40,7 @@ class ReadOptions(NamedTuple):
     where: Callable[[Hit], bool] | None = None
     limit: int | None = None
     first: int | None = None
-    """Of how many hits to read the rows at once to begin with, where that is few."""
+    """Of how many hits to read the rows at once to begin with."""
 
 
 class ReadCounts(msgspec.Struct):
@@ -65,6 +76,73 @@ def hits_of_many(home: IndexHome, index: Index, scans: Sequence[Scan]) -> list[I
     narrowed = [_narrowed(index, scan) for scan in scans]
     streams = scans_of_few(home.store.table(index.table), narrowed)
     return [_as_hits(index, rows) for rows in streams]
+
+
+def hits_of_prefixes(
+    home: IndexHome, index: Index, prefixes: Sequence[bytes], few: int
+) -> list[Iterator[Hit]]:
+    """Returns the entries of each of some prefixes, after requests for the first `few` of each.
+
+    On a cluster one call for each range between splits of the table reads all prefixes in that
+    range, as a call costs more than the rows of a prefix.
+
+    Args:
+        prefixes: in order; none begins with another one.
+    """
+    if not home.store.capabilities.cluster:
+        scans = [Scan(prefix=prefix, batch_rows=few) for prefix in prefixes]
+        return hits_of_many(home, index, scans)
+    table = home.store.table(index.table)
+    first = _first_of_prefixes(home, index, prefixes, few)
+    # The entries of one prefix may have used up the limit of a call.
+    cut = [prefix for prefix in prefixes if not first[prefix].is_complete]
+    scans = [_behind(index, prefix, first[prefix].rows, few) for prefix in cut]
+    rest = dict(zip(cut, scans_of_few(table, scans), strict=True))
+    each = (itertools.chain(first[prefix].rows, rest.get(prefix, ())) for prefix in prefixes)
+    return [_as_hits(index, rows) for rows in each]
+
+
+class _FirstRows:
+    """The first entries of a prefix; complete where there are no others."""
+
+    def __init__(self) -> None:
+        self.rows: list[Row] = []
+        self.is_complete = True
+
+
+def _first_of_prefixes(
+    home: IndexHome, index: Index, prefixes: Sequence[bytes], few: int
+) -> dict[bytes, _FirstRows]:
+    found = {prefix: _FirstRows() for prefix in prefixes}
+    between_splits = itertools.groupby(prefixes, lambda each: bisect.bisect(index.splits, each))
+    parts = [list(part) for _, part in between_splits]
+    scans = [_of_prefixes(index, part, few) for part in parts]
+    for part, rows in zip(parts, home.store.table(index.table).scan_many(scans), strict=True):
+        at = count = 0
+        for row in rows:
+            count, at = count + 1, bisect.bisect(part, row.key, lo=at) - 1
+            found[part[at]].rows.append(row)
+        if count == few * len(part):
+            for prefix in part[at:]:
+                found[prefix].is_complete = False
+    return found
+
+
+def _of_prefixes(index: Index, prefixes: Sequence[bytes], few: int) -> Scan:
+    most = few * len(prefixes)
+    ranges = tuple(RowRange(prefix, prefix_end(prefix)) for prefix in prefixes)
+    scan = Scan(
+        start=prefixes[0],
+        stop=prefix_end(prefixes[-1]),
+        filter=MultiRowRangeFilter(ranges),
+        batch_rows=most,
+    )
+    return msgspec.structs.replace(_narrowed(index, scan), limit=most)
+
+
+def _behind(index: Index, prefix: bytes, rows: Sequence[Row], few: int) -> Scan:
+    start = rows[-1].key + b"\0" if rows else prefix
+    return _narrowed(index, Scan(start=start, stop=prefix_end(prefix), batch_rows=few))
 
 
 def scans_of_few(table: Table, scans: Sequence[Scan]) -> list[Iterator[Row]]:
@@ -141,7 +219,7 @@ class Found(Iterator[Hit]):
     def _checked(self, candidates: Iterator[Hit]) -> Generator[Hit, None, None]:
         counts, limit = self.counts, self._options.limit
         shown: set[bytes] = set()
-        size = min(self._options.first or _FIRST_BATCH, _FIRST_BATCH)
+        size = min(self._options.first or _FIRST_BATCH, _LARGEST_BATCH)
         while limit is None or counts.shown < limit:
             left = size if limit is None else min(size, limit - counts.shown)
             batch = self._next_batch(candidates, left, shown)

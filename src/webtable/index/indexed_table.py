@@ -24,7 +24,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from webtable.errors import StaleIndex, WebTableError, without_errors
-from webtable.index.entry_reader import Found, ReadOptions, hits, hits_of_many
+from webtable.index.entry_reader import (
+    Found,
+    ReadOptions,
+    hits,
+    hits_of_many,
+    hits_of_prefixes,
+)
 from webtable.index.index_and_change import (
     Change,
     Decide,
@@ -149,6 +155,17 @@ class IndexedTable(IndexHome):
     def hits_of_many(self, name: str, scans: Sequence[Scan]) -> list[Iterator[Hit]]:
         """Returns what `hits` does for each of several ranges, which are requested together."""
         return hits_of_many(self, self.index(name), scans)
+
+    def hits_of_prefixes(
+        self, name: str, prefixes: Sequence[bytes], *, few: int
+    ) -> list[Iterator[Hit]]:
+        """Returns what `hits` does for each of some prefixes.
+
+        Args:
+            prefixes: in order; none begins with another one.
+            few: how many of each are probably enough; about so many are requested at once.
+        """
+        return hits_of_prefixes(self, self.index(name), prefixes, few)
 
     def marked(self, name: str, start: bytes = b"", *, few: int = 256) -> Iterator[bytes]:
         """Yields the groups of a grouped index that several rows share, in order.

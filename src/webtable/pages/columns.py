@@ -42,6 +42,7 @@ __all__ = [
     "TITLE",
     "TYPE",
     "URL",
+    "WAITS",
 ]
 
 METADATA_FAMILY, CAPTURES_FAMILY = b"metadata", b"captures"
@@ -85,6 +86,9 @@ CHANGED = b"metadata:changed"
 """The revision of the last change; see `webtable.pages.storing.content_revision`."""
 REMOVED = b"metadata:removed"
 """In the tombstone of a removed page: the SHA-256 of its row key, 64 hex digits."""
+WAITS = b"metadata:waits"
+"""The digests of bodies that revisits of the page repeat and that are not stored yet; see
+`webtable.pages.storing.waiting_revisits`."""
 REVISION, PENDING = b"metadata:rev", b"metadata:pending"
 """The cells of the index machinery; see `webtable.index.cell_encoding`."""
 

@@ -11,7 +11,9 @@ Each is a table of entries `ref:rowkey` = the row key of the page. With readable
     webtable_domain_idx   com.example_20260901_120000_com.example_about registered domain, and time
     webtable_status_idx   200_com.example_about                         status
     webtable_digest_idx   sha1:3I42H…_com.example_about                 digest; `shared:` of the
-                          row `sha1:3I42H…_`: several pages have it
+                          row `sha1:3I42H…_`: several pages have it; and
+                          ~sha1:3I42H…_com.example_about                a body that a revisit waits
+                                                                        for
     webtable_change_idx   0001788264000000_com.example_about            revision of the last change
 
 With salted keys an entry begins with its bucket, the first hex digit of the salt of its row, and a
@@ -24,6 +26,7 @@ colon:
     webtable_domain_idx   a:com.example_20260901_120000_a1:com.example/about
     webtable_status_idx   a:200_a1:com.example/about
     webtable_digest_idx   sha1:3I42H…_a1:com.example/about
+                          ~sha1:3I42H…_a1:com.example/about
     webtable_change_idx   a:0001788264000000_a1:com.example/about
 
 So writes of one day go to 16 regions, and a read merges 16 ranges. Digest entries have no bucket,
@@ -50,6 +53,7 @@ from webtable.pages.columns import (
     STATUS,
     TYPE,
     URL,
+    WAITS,
 )
 from webtable.pages.keys import KeyScheme, SaltedKeys, reversed_host
 from webtable.pages.public_suffixes import Suffixes
@@ -65,6 +69,7 @@ __all__ = [
     "DIGESTS",
     "LINK_BUCKETS",
     "SIZE_BUCKETS",
+    "WAITING",
     "link_bucket",
     "page_indexes",
     "size_bucket",
@@ -75,6 +80,8 @@ Parts: TypeAlias = Sequence[bytes]
 
 DIGESTS = "webtable_digest_idx"
 CHANGES = "webtable_change_idx"
+WAITING = b"~"
+"""What the entries of awaited bodies begin with; they follow all others of the digest index."""
 BY_TIME = ("webtable_time_idx", "webtable_domain_idx")
 """The indexes whose entries are in the order of time."""
 BUCKETS = tuple(b"%x:" % digit for digit in range(16))
@@ -131,8 +138,11 @@ def page_indexes(keys: KeyScheme, suffixes: Suffixes) -> list[Index]:
         return Index(f"webtable_{name}_idx", found, columns=columns, family="ref", splits=splits)
 
     def by_digest(row: bytes, facts: Facts) -> list[Entry]:
-        digest = facts.get(DIGEST)
-        return [Entry(b"%b_%b" % (digest, row), COVER)] if digest else []
+        digest, waits = facts.get(DIGEST), facts.get(WAITS)
+        found = [Entry(b"%b_%b" % (digest, row), COVER)] if digest else []
+        if waits:
+            found += [Entry(b"%b%b_%b" % (WAITING, each, row), COVER) for each in waits.split()]
+        return found
 
     @lru_cache(_CACHED_HOSTS)
     def domain_of(host: str) -> bytes:
@@ -155,7 +165,7 @@ def page_indexes(keys: KeyScheme, suffixes: Suffixes) -> list[Index]:
         Index(
             DIGESTS,
             by_digest,
-            columns=(DIGEST,),
+            columns=(DIGEST, WAITS),
             family="ref",
             grouped=True,
             splits=_DIGEST_SPLITS if is_salted else (),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
 
+from webtable.errors import InvalidRequest
 from webtable.pages.captures import START, Position
 from webtable.pages.columns import (
     CANONICAL,
@@ -26,6 +27,7 @@ from webtable.pages.columns import (
     TYPE,
     URL,
 )
+from webtable.pages.facts import Facts
 from webtable.pages.storing.cell_encoding import Origin, encode_time
 from webtable.pages.storing.page_versions import CaptureNote
 from webtable.result_base import Value
@@ -114,7 +116,7 @@ class CaptureSummary(NamedTuple):
     origin: str = ""
 
 
-class Page(Value, msgspec.Struct, frozen=True, kw_only=True):
+class Page(Value, msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """A page as its newest capture shows it, or as it was at an earlier time.
 
     A text is empty where the capture does not have it.
@@ -159,6 +161,31 @@ class Page(Value, msgspec.Struct, frozen=True, kw_only=True):
     def row_key(self) -> bytes:
         """Its row key in the table `webtable`, as the store's reads take it."""
         return self.row_key_text.encode()
+
+    @property
+    def facts(self) -> Facts | None:
+        """What its body contains, of a page that `WebTable.page` returned.
+
+        They are read when they are first used. None where no body or one without facts is stored.
+
+        Raises:
+            InvalidRequest: the page is from a list; use `WebTable.facts`.
+        """
+        if "facts" not in self.__dict__:
+            read = self.__dict__.get("read_facts")
+            if read is None:
+                raise InvalidRequest(
+                    f"the facts of '{self.url}' were not read with the list of pages",
+                    hint="use web.facts(page.url), or web.page(page.url).facts",
+                )
+            self.__dict__["facts"] = read()
+        facts: Facts | None = self.__dict__["facts"]
+        return facts
+
+    def with_facts(self, read: Callable[[], Facts | None]) -> Page:
+        """Returns this page, which reads its facts by `read`."""
+        self.__dict__["read_facts"] = read
+        return self
 
 
 class PageCapture(Value, msgspec.Struct, frozen=True):

@@ -222,6 +222,17 @@ class PageTable:
         """
         return self._writer.repeat(captures, self.hook)
 
+    def complete_revisits(
+        self, revisits: Sequence[NewCapture], known: Mapping[str, bytes]
+    ) -> list[NewCapture]:
+        """Stores revisits again, with bodies that other pages have; returns the completed ones.
+
+        Args:
+            revisits: as `webtable.pages.storing.waiting_revisits` finds them.
+            known: digest → a row that has the body.
+        """
+        return self._writer.complete(revisits, known, self.hook)
+
     # Reading
 
     def page(self, url: str) -> Page | None:

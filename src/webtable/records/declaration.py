@@ -13,13 +13,13 @@ from webtable.records.field_types import FieldType
 from webtable.records.partition import Partitions
 from webtable.records.reading import compiled_decoder
 from webtable.store.mutation import Put
-from webtable.store.schema import Family, TableSchema
+from webtable.store.schema import BlockEncoding, BloomFilter, Compression, Family, TableSchema
 from webtable.store.zero_byte_escaping import escape
 
 if TYPE_CHECKING:
     from webtable.records.indexes import FieldIndex
 
-__all__ = ["FAMILY", "MARKER", "Declaration", "Field", "Options", "table_schema"]
+__all__ = ["FAMILY", "MARKER", "Declaration", "Field", "Options", "StorageOptions", "table_schema"]
 
 FAMILY = "a"
 """The one family that tables of records have."""
@@ -31,13 +31,24 @@ MAX_FILESIZE = 4 << 30
 MEMSTORE_FLUSHSIZE = 256 << 20
 
 
+class StorageOptions(NamedTuple):
+    """How the table of a class stores its cells; `webtable schema apply` can change all of it."""
+
+    ttl_seconds: int | None = None
+    versions: int = 1
+    compression: Compression = "GZ"
+    bloomfilter: BloomFilter = "NONE"
+    data_block_encoding: BlockEncoding = "FAST_DIFF"
+    max_filesize: int = MAX_FILESIZE
+    memstore_flushsize: int = MEMSTORE_FLUSHSIZE
+
+
 class Options(NamedTuple):
     """The options of the class line."""
 
     table: str | None
     partitions: Partitions
-    ttl_seconds: int | None
-    versions: int
+    storage: StorageOptions
 
 
 class Field:
@@ -90,8 +101,8 @@ class Declaration:
         self.name = record.__name__
         self.table = options.table
         self.partitions = options.partitions
-        self.ttl_seconds = options.ttl_seconds
-        self.versions = options.versions
+        self.storage = options.storage
+        self.ttl_seconds = options.storage.ttl_seconds
         self.fields = tuple(fields)
         self.keys = tuple(field for field in fields if field.is_key)
         self.values = tuple(field for field in fields if not field.is_key)
@@ -297,7 +308,7 @@ class Declaration:
 
     def entity_declaration(self, table: str) -> Declaration:
         """Returns the declaration of the entity key alone, as the key of a table's rows."""
-        options = Options(table, self.partitions, self.ttl_seconds, self.versions)
+        options = Options(table, self.partitions, self.storage)
         return Declaration(self.record, self.keys[: self.entity_size], options)
 
     # The table
@@ -305,22 +316,23 @@ class Declaration:
     def schema(self) -> TableSchema:
         """Returns the schema that a new table gets."""
         assert self.table is not None
-        return table_schema(self.table, versions=self.versions, ttl_seconds=self.ttl_seconds)
+        return table_schema(self.table, self.storage)
 
 
-def table_schema(name: str, *, versions: int = 1, ttl_seconds: int | None = None) -> TableSchema:
+def table_schema(name: str, storage: StorageOptions | None = None) -> TableSchema:
     """Returns the schema of a table of records, with the defaults of HBase."""
+    storage = storage or StorageOptions()
     family = Family(
         name=FAMILY,
-        versions=versions,
-        ttl_seconds=ttl_seconds,
-        bloomfilter="NONE",
-        compression="GZ",
-        data_block_encoding="FAST_DIFF",
+        versions=storage.versions,
+        ttl_seconds=storage.ttl_seconds,
+        bloomfilter=storage.bloomfilter,
+        compression=storage.compression,
+        data_block_encoding=storage.data_block_encoding,
     )
     return TableSchema(
         name=name,
         families=(family,),
-        max_filesize=MAX_FILESIZE,
-        memstore_flushsize=MEMSTORE_FLUSHSIZE,
+        max_filesize=storage.max_filesize,
+        memstore_flushsize=storage.memstore_flushsize,
     )

@@ -2,10 +2,15 @@
 
     row                the table's name
     a:declaration      JSON: key fields with their types in order, how many of them are the entity
-                       key, partitions, partitioner, the indexes, and every value field ever used
-                       with its type
+                       key, partitions, partitioner, every value field ever used with its type, the
+                       indexes, and the schema and the split keys in hex that the class declares
 
-Two classes that disagree about any of it cannot share a table; fields may be added at any time.
+Two classes that disagree about any of it but the schema cannot share a table; fields may be added
+at any time. The schema is that of the class which opened the table last: the schema update compares
+the table with it.
+On-disk: changing this needs a new format version. Frozen by
+tests/records/test_declaration_catalog.py. Stores of earlier versions have neither schema nor split
+keys.
 """
 
 from __future__ import annotations
@@ -28,6 +33,8 @@ __all__ = [
     "CATALOG",
     "DeclaredTable",
     "Stored",
+    "agree",
+    "check_fits",
     "declared_table",
     "drop_index",
     "forget_fields",
@@ -35,6 +42,7 @@ __all__ = [
     "open_table",
     "stored_declaration",
     "stored_form",
+    "stored_tables",
 ]
 
 CATALOG = "webtable_records"
@@ -50,6 +58,8 @@ class Stored(msgspec.Struct, frozen=True):
     partitioner: str
     values: dict[str, str]
     indexes: dict[str, str] = {}
+    schema: TableSchema | None = None
+    splits: tuple[str, ...] = ()
 
 
 class DeclaredTable(NamedTuple):
@@ -66,7 +76,7 @@ def open_table(store: Store, declared: DeclaredTable, *, create: bool = True) ->
 
     Raises:
         TableNotFound: the table does not exist, and `create` is false.
-        SchemaMismatch: it is another class's table, or has other options.
+        SchemaMismatch: it is another class's table.
     """
     name = declared.schema.name
     encoded = _read(store, name)
@@ -82,9 +92,9 @@ def open_table(store: Store, declared: DeclaredTable, *, create: bool = True) ->
         with contextlib.suppress(TableExists):
             store.create_table(declared.schema, splits=declared.splits)
         schema = store.describe_table(name)
-    _check_options(declared, schema)
+    _check_family(schema)
     with contextlib.suppress(ReadOnly):
-        _agree(store, name, declared.declarer, declared.stored)
+        agree(store, declared)
     return store.table(name)
 
 
@@ -158,18 +168,43 @@ def forget_fields(store: Store, declaration: Declaration) -> None:
     """Forgets the fields that a class does not have, so that their names may get other types."""
     assert declaration.table is not None
     row, encoded = declaration.table.encode(), _read(store, declaration.table)
-    declared = msgspec.json.encode(stored_form(declaration))
+    declared = msgspec.json.encode(_with_schema(declared_table(declaration)))
     if encoded is not None and encoded != declared:
         put = Put(row, {_COLUMN: declared})
         _catalog(store).check_and_mutate(row, Check.equal(_COLUMN, encoded), put)
 
 
-def _agree(store: Store, table: str, declarer: str, declared: Stored) -> None:
-    """Makes sure that the stored declaration fits, and adds to it what is new.
+def stored_tables(store: Store) -> dict[str, Stored]:
+    """Returns the stored declaration of every table of records, by the name of the table."""
+    try:
+        rows = list(store.table(CATALOG).scan(columns=(_COLUMN,)))
+    except TableNotFound:
+        return {}
+    return {
+        row.key.decode(): msgspec.json.decode(row.values()[_COLUMN], type=Stored) for row in rows
+    }
+
+
+def check_fits(store: Store, given: DeclaredTable) -> None:
+    """Checks that a declaration fits the stored one; the options of its schema may differ.
+
+    Raises:
+        SchemaMismatch: keys, partitions, types of fields or indexes differ.
+    """
+    stored = stored_declaration(store, given.schema.name)
+    if stored is not None:
+        _compare(given.schema.name, given.declarer, stored, given.stored)
+        _compare_indexes(given.schema.name, given.declarer, stored, given.stored)
+
+
+def agree(store: Store, given: DeclaredTable) -> None:
+    """Checks that the stored declaration fits, and adds to it what is new.
 
     Raises:
         SchemaMismatch: it does not fit.
     """
+    table, declarer = given.schema.name, given.declarer
+    declared = _with_schema(given)
     row = table.encode()
     while True:
         encoded = _read(store, table)
@@ -187,6 +222,11 @@ def _agree(store: Store, table: str, declarer: str, declared: Stored) -> None:
         put = Put(row, {_COLUMN: msgspec.json.encode(joined)})
         if _catalog(store).check_and_mutate(row, check, put):
             return
+
+
+def _with_schema(given: DeclaredTable) -> Stored:
+    splits = tuple(key.hex() for key in given.splits)
+    return msgspec.structs.replace(given.stored, schema=given.schema, splits=splits)
 
 
 def _compare(table: str, declarer: str, stored: Stored, declared: Stored) -> None:
@@ -227,21 +267,12 @@ def _compare_indexes(table: str, declarer: str, stored: Stored, declared: Stored
             )
 
 
-def _check_options(declared: DeclaredTable, schema: TableSchema) -> None:
-    family, ours = schema.family(FAMILY), declared.schema.family(FAMILY)
-    assert ours is not None
-    if family is None:
+def _check_family(schema: TableSchema) -> None:
+    if schema.family(FAMILY) is None:
         raise SchemaMismatch(
             f"table '{schema.name}' has no family '{FAMILY}', so it does not hold records",
             hint="choose another table for the class",
         )
-    for option in ("ttl_seconds", "versions"):
-        has, wanted = getattr(family, option), getattr(ours, option)
-        if has != wanted:
-            raise SchemaMismatch(
-                f"table '{schema.name}' has {option} {has}, {declared.declarer} declares {wanted}",
-                hint="alter the table or change the class",
-            )
 
 
 def _read(store: Store, table: str) -> bytes | None:

@@ -22,7 +22,15 @@ import msgspec
 
 from webtable.errors import InvalidRequest
 from webtable.records.codecs import BadValue
-from webtable.records.declaration import Declaration, Field, Options
+from webtable.records.declaration import (
+    MAX_FILESIZE,
+    MEMSTORE_FLUSHSIZE,
+    Declaration,
+    Field,
+    Options,
+    StorageOptions,
+    table_schema,
+)
 from webtable.records.field_types import KeyValue, field_type
 from webtable.records.indexes import FieldIndex, IndexBy
 from webtable.records.partition import (
@@ -31,7 +39,12 @@ from webtable.records.partition import (
     Partitioner,
     Partitions,
 )
-from webtable.store.schema import MAX_TTL_SECONDS, check_table_name
+from webtable.store.schema import (
+    MAX_TTL_SECONDS,
+    BlockEncoding,
+    BloomFilter,
+    Compression,
+)
 
 __all__ = ["Record", "declaration_of", "key_of"]
 
@@ -51,17 +64,31 @@ class RecordMeta(msgspec.StructMeta):
         partitioner: Partitioner | None = None,
         ttl: timedelta | None = None,
         versions: int = 1,
+        compression: Compression = "GZ",
+        bloomfilter: BloomFilter = "NONE",
+        data_block_encoding: BlockEncoding = "FAST_DIFF",
+        max_filesize: int = MAX_FILESIZE,
+        memstore_flushsize: int = MEMSTORE_FLUSHSIZE,
         indexes: Sequence[IndexBy] = (),
         **struct_options: Any,
     ) -> Any:
         cls = super().__new__(mcls, name, bases, namespace, **struct_options)
         if bases == (msgspec.Struct,):
             return cls  # Record itself
+        storage = StorageOptions(
+            _seconds(ttl),
+            versions,
+            compression,
+            bloomfilter,
+            data_block_encoding,
+            max_filesize,
+            memstore_flushsize,
+        )
+        table_schema(table or "t", storage)  # an option that is not valid is an error of the class
         options = Options(
-            table=None if table is None else check_table_name(table),
+            table=table,
             partitions=Partitions(partitions, partitioner or HashPartitioner()),
-            ttl_seconds=_seconds(ttl),
-            versions=versions,
+            storage=storage,
         )
         # Names of the function that the class is made in count too.
         fields = _fields(cls, sys._getframe(1).f_locals)
@@ -81,6 +108,10 @@ class Record(msgspec.Struct, metaclass=RecordMeta):
         partitioner: chooses the partition; by default a hash of the entity key.
         ttl: how long a record lives after it was put; by default for ever.
         versions: how many versions of each field the table keeps. Reads give the newest.
+        compression, bloomfilter, data_block_encoding: how the table stores its cells; by default
+            GZ, NONE and FAST_DIFF.
+        max_filesize, memstore_flushsize: the sizes in bytes at which a region is split, by default
+            4 GiB, and at which its memory is written to files, by default 256 MiB.
         indexes: an `IndexBy` for each index.
     """
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from webtable.errors import InvalidRequest
 from webtable.store.admin import Admin
@@ -15,7 +16,7 @@ from webtable.store.mutation import Durability, Write, check_durability
 from webtable.store.schema import Family, TableSchema, check_splits, check_table_name
 from webtable.store.table import Table
 
-__all__ = ["Store", "open_store"]
+__all__ = ["Store", "closed_on_error", "open_store"]
 
 _HOST_AND_PORT = re.compile(r"[\w.-]+:\d+")
 _NEARLY_A_CLUSTER = re.compile(r"hbase(?::|//|\+\w*)[:/]*")
@@ -194,3 +195,13 @@ class Store:
 
     def __repr__(self) -> str:
         return f"Store({self.location!r})"
+
+
+@contextlib.contextmanager
+def closed_on_error(store: Store) -> Iterator[Store]:
+    """Closes a store where its block ends with an error; otherwise it stays open."""
+    try:
+        yield store
+    except BaseException:
+        store.close()
+        raise

@@ -184,7 +184,7 @@ def test_compaction_gives_way_within_a_family(
     access = StoreAccess(embedded)
 
     class Counting(HandClock):
-        """Each look at the clock takes a second; at the 30th, another process begins to wait."""
+        """Each read of the clock takes a second; at the 30th, another process begins to wait."""
 
         looks = 0
 

@@ -282,7 +282,7 @@ def test_one_run_now_takes_over_from_a_dead_process(
     monkeypatch.setattr(scheduler_module, "_WATCH_SECONDS", 0)
 
     class Running(HandClock):
-        """Each look at the clock takes two seconds."""
+        """Each read of the clock takes two seconds."""
 
         def elapsed_ms(self) -> int:
             self.pass_ms(2_000)

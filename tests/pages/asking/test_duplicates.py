@@ -86,3 +86,26 @@ def test_an_empty_body_is_no_duplicate(tmp_path: Path) -> None:
         assert [row.key for row in marks] == [f"{empty}_".encode()]
         answer = PageQueries(pages).duplicates()
         assert (answer.items, answer.cost.rows) == ([], 0)
+
+
+def test_a_site_is_found_in_groups_of_any_length(pages: PageTable) -> None:
+    """The entries of a site may be behind those that are read first, or the only ones."""
+    texts = [b"group %d" % n for n in range(40)]
+    captures, expected = [], []
+    for n, text in enumerate(texts):
+        count = n % 4 * 15 + 2
+        captures += [made(f"https://a{n}.example/{page:03}", 0, text) for page in range(count)]
+        if n % 3 == 0:
+            captures.append(made(f"https://z.org/{n}", 0, text))
+            expected.append((text.decode(), count + 1))
+    pages.store_captures(captures)
+    asked = PageQueries(pages)
+    for limit in (1, 5, 100):
+        found, after = [], None
+        while True:
+            answer = asked.duplicates(domain="z.org", limit=limit, after=after)
+            found += [(group.pages[0].title, len(group.pages)) for group in answer.items]
+            after = answer.next
+            if after is None:
+                break
+        assert sorted(found) == sorted(expected)

@@ -9,10 +9,19 @@ from pathlib import Path
 
 import webtable
 from webtable import Row, Scan, Store
+from webtable.pages.captures import payload_digest
 
-__all__ = ["contents", "page", "stored_cells", "worker_ids", "write_jsonl", "write_warc"]
+__all__ = [
+    "contents",
+    "page",
+    "stored_cells",
+    "worker_ids",
+    "write_jsonl",
+    "write_revisits",
+    "write_warc",
+]
 
-_OF_THE_WRITER = (b"metadata:rev", b"metadata:pending", b"metadata:changed")
+_OF_THE_WRITER = (b"metadata:rev", b"metadata:pending", b"metadata:changed", b"metadata:waits")
 
 
 def page(number: int, version: int = 0) -> str:
@@ -53,6 +62,24 @@ def write_warc(path: Path, pages: int, *, day: int = 1) -> None:
             f"Content-Length: {len(answer)}\r\n\r\n"
         )
         records.append(head.encode() + answer + b"\r\n\r\n")
+    path.write_bytes(b"".join(map(gzip.compress, records)))
+
+
+def write_revisits(path: Path, pages: int, *, domain: str = "example.com") -> None:
+    """Writes revisits of other pages with the bodies that `write_jsonl` writes on the first day."""
+    records = []
+    for number in range(pages):
+        digest = payload_digest(page(number, 1 if number % 3 == 0 else 0).encode())
+        head = (
+            "WARC/1.1\r\nWARC-Type: revisit\r\n"
+            f"WARC-Target-URI: https://copies.{domain}/page{number}\r\n"
+            "WARC-Date: 2026-09-04T12:00:00Z\r\n"
+            "WARC-Profile: http://netpreserve.org/warc/1.1/revisit/identical-payload-digest\r\n"
+            f"WARC-Refers-To-Target-URI: https://site{number % 5}.{domain}/page{number}\r\n"
+            "WARC-Refers-To-Date: 2026-09-01T12:00:00Z\r\n"
+            f"WARC-Payload-Digest: {digest}\r\nContent-Length: 0\r\n\r\n"
+        )
+        records.append(head.encode() + b"\r\n\r\n")
     path.write_bytes(b"".join(map(gzip.compress, records)))
 
 

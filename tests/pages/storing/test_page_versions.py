@@ -39,7 +39,7 @@ class Model:
 
     def add(self, *new: CaptureNote) -> int:
         self.notes += new
-        brought = {each.digest for each in new}
+        brought = {each.digest for each in new if not each.is_revisit}
         puts = versions_to_put(
             counting(self.notes),
             Versions(self.versions),
@@ -100,6 +100,35 @@ def test_an_older_capture_in_between_leaves_the_next_one_what_it_had() -> None:
     assert model.versions == {1: "a"}
     model.add(note(2, "b"))
     assert model.versions == {1: "a", 2: "b", 3: "a"}
+
+
+def test_captures_in_between_that_come_together_leave_the_next_one_what_it_had() -> None:
+    model = Model()
+    model.add(note(1, "a"), note(5, "a"))
+    model.add(note(2, "b"), note(4, "b"))
+    assert model.versions == {1: "a", 2: "b", 5: "a"}
+
+
+def test_a_capture_without_a_version_leaves_the_next_one_what_it_had() -> None:
+    model = Model()
+    model.add(note(1, "a"), note(3, "c", revisit=True), note(5, "a"))
+    assert model.versions == {1: "a"}
+    model.add(note(2, "b"))
+    assert model.versions == {1: "a", 2: "b", 5: "a"}
+
+
+@given(HISTORIES, st.randoms(use_true_random=False))
+def test_reads_do_not_depend_on_what_comes_together(
+    notes: list[CaptureNote], chance: random.Random
+) -> None:
+    chance.shuffle(notes)
+    parts, at_once, left = Model(), Model(), list(notes)
+    while left:
+        size = chance.randrange(1, len(left) + 1)
+        parts.add(*left[:size])
+        left = left[size:]
+    at_once.add(*notes)
+    assert [parts.at(time) for time in range(10)] == [at_once.at(time) for time in range(10)]
 
 
 def test_of_one_second_the_greatest_digest_counts() -> None:

@@ -103,7 +103,8 @@ def cells(pages: PageTable, url: str) -> list[tuple[bytes, int, bytes]]:
     """All cells of a page, but for those of the writer, and what only one way of writing has."""
     row = pages.rows.table.get(pages.keys.row_key(url), versions=100)
     assert row is not None
-    own = (b"metadata:rev", b"metadata:pending", b"metadata:changed", b"metadata:url", NEWEST)
+    derived = (b"metadata:rev", b"metadata:pending", b"metadata:changed", b"metadata:waits")
+    own = (*derived, b"metadata:url", NEWEST)
     return [
         (column, stamp, value) for column, stamp, value, _ in row.raw_cells if column not in own
     ]

@@ -83,9 +83,11 @@ def test_the_same_write_may_bring_the_body(pages: PageTable, site: Site) -> None
 
 def test_an_earlier_body_is_found_by_the_url_of_the_record(pages: PageTable, site: Site) -> None:
     pages.store_captures([site.capture("a", 1, "one"), site.capture("a", 3, "two")])
-    pages.store_captures([site.revisit("b", 2, "one"), site.revisit("c", 2, "one", of="a")])
+    pages.store_captures([site.revisit("b", 2, "one")])
     check(pages, site, "b", 2, None)  # the index has the newest digest of each page only
+    pages.store_captures([site.revisit("c", 2, "one", of="a")])
     check(pages, site, "c", 2, "one")
+    check(pages, site, "b", 2, "one")  # the index has that of the page of the other revisit
 
 
 def test_without_a_stored_body_a_revisit_is_recorded_without_one(

@@ -14,7 +14,7 @@ import webtable
 from tests.pages.conftest import ENGINES
 from webtable import WebTable
 from webtable.cli.main import cli
-from webtable.errors import CorruptData
+from webtable.errors import CorruptData, InvalidRequest
 from webtable.pages.captures import Capture, payload_digest
 from webtable.pages.checking.verify import verify_pages
 from webtable.pages.facts import PageFacts, RobotsFacts, SitemapFacts
@@ -207,6 +207,25 @@ def test_adding_facts_goes_on_where_it_stopped(tmp_path: Path) -> None:
 
 def run(*arguments: str) -> Result:
     return CliRunner().invoke(cli, arguments)
+
+
+def test_a_page_has_its_facts(tmp_path: Path) -> None:
+    with WebTable.open(str(tmp_path / "store")) as web:
+        web.put(URL, ONE.decode(), fetched="2026-09-01T12:00:00Z")
+        web.put(URL, TWO.decode(), fetched="2026-09-02T12:00:00Z")
+        page, earlier = web.page(URL), web.page(URL, as_of="2026-09-01")
+        assert page is not None
+        assert earlier is not None
+        assert page.facts == web.facts(URL)
+        assert earlier.facts == web.facts(URL, as_of="2026-09-01")
+        assert page.facts != earlier.facts
+        (listed,) = web.pages()
+        # A page is the same value with them or without.
+        assert listed == page
+        assert listed.to_dict() == page.to_dict()
+        with pytest.raises(InvalidRequest, match="were not read with the list"):
+            _ = listed.facts
+    assert page.facts is not None
 
 
 def test_the_command_shows_facts(tmp_path: Path) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import calendar
 import json
 import os
 import shutil
+import subprocess
+import sys
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,6 +30,7 @@ from tests.pages.upgrading.old_stores import (
 from webtable import Family, Store, TableSchema, WebTable
 from webtable.errors import CheckFailed
 from webtable.index.index_and_change import state_setting
+from webtable.pages.facts import PageFacts, decode_facts
 from webtable.pages.indexes import DIGESTS
 from webtable.pages.settings import STEPS, read_settings
 from webtable.pages.storing.capture_parser import parse_stored
@@ -120,6 +124,46 @@ def test_an_index_that_was_rebuilt_with_seconds_is_kept(tmp_path: Path) -> None:
         new = {column: after.value(column) for column in (b"metadata:changed", b"metadata:rev")}
         seen = {c: v for c, v in after.values().items() if not c.startswith(b"facts:")}
         assert {**before.values(), **new} == seen
+
+
+def test_the_charset_of_a_header_decodes_the_newest_body(tmp_path: Path) -> None:
+    location = unpack("3", "readable", tmp_path)
+    body = "<title>t</title><p>größe größe".encode("cp1252")
+    with webtable.open(location) as store:
+        table = store.table("webtable")
+        (row,) = table.scan(limit=1)
+        at = {column: timestamp for column, timestamp, _, _ in row.raw_cells}
+        for column, value in ((b"metadata:charset", b"windows-1252"), (b"content:html", body)):
+            table.put(row.key, {column: value}, timestamp=at[column])
+        upgrade(store, parse_stored)
+        (row,) = table.scan(limit=1)
+        cell = row.value(b"facts:" + (row.value(b"metadata:digest") or b""))
+    assert cell is not None
+    facts = decode_facts(cell)
+    assert isinstance(facts, PageFacts)
+    assert (facts.charset, facts.words) == ("windows-1252", 2)
+
+
+def test_revisits_without_a_body_wait_for_it(tmp_path: Path) -> None:
+    location = unpack("3", "readable", tmp_path)
+    digest = "sha1:AHFLMGS6U5PMKDWR4MZINQ6Y3M3WPHE2"  # not of the newest capture of its page
+    at = calendar.timegm((2026, 8, 10, 12, 0, 0))
+    with webtable.open(location) as store:
+        column = f"captures:20260810120000_{digest}".encode()
+        store.table("webtable").put(
+            b"com.example_home", {column: b"revisit\t200\t0\t\t\t"}, timestamp=at * 1000
+        )
+    upgraded = run("upgrade", "--store", location)
+    assert upgraded.exit_code == 0, upgraded.output
+    check_verified(location)
+    with WebTable.open(location, create=False, read_only=True) as web:
+        assert web.body("https://example.com/", as_of="2026-08-10T12:00:00Z") is None
+    repaired = run("verify", "--repair", "--store", location, "--format", "json")
+    assert (repaired.exit_code, json.loads(repaired.stdout)["repaired"]) == (0, 1), repaired.output
+    with WebTable.open(location, create=False, read_only=True) as web:
+        body = web.body("https://example.com/", as_of="2026-08-10T12:00:00Z")
+        assert body == web.body("https://other.org/", as_of="2026-09-01T12:00:00Z")
+        assert body is not None
 
 
 @pytest.fixture(scope="module")
@@ -234,5 +278,37 @@ def test_on_a_cluster_an_upgrade_that_was_stopped_continues(
     assert visible(location) == visible(expected)
     with webtable.open(location) as store:
         assert len(store.table("webtable_time_idx").regions()) == 16
+        for name in store.tables():
+            store.drop_table(name)
+
+
+@pytest.mark.hbase
+def test_on_a_cluster_an_upgrade_that_was_killed_continues(
+    tmp_path: Path, hbase_location: str
+) -> None:
+    location = f"{hbase_location}?namespace=u{uuid.uuid4().hex[:8]}"
+    with webtable.open(location) as store:
+        copy_to(unpack("2", "salted", tmp_path), store)
+    # Killed twice in each step, as soon as it prints the name of the step.
+    for step in (*STEPS, *STEPS):
+        with subprocess.Popen(
+            [sys.executable, "-m", "webtable", *UPGRADE, location],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as killed:
+            assert killed.stderr is not None
+            for line in killed.stderr:
+                if f"step {step}" in line:
+                    break
+            killed.kill()
+    assert run("upgrade", "--store", location).exit_code == 0
+    check_verified(location)
+    expected = fresh("salted", tmp_path)
+    assert entries(location) == entries(expected)
+    with WebTable.open(location, create=False) as web:
+        fed = [each.url for each in web.changes()]
+        assert sorted(fed) == sorted(page.url for page in web.pages())
+    with webtable.open(location) as store:
         for name in store.tables():
             store.drop_table(name)

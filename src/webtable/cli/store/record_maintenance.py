@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -19,9 +18,10 @@ from webtable.cli.shared_options import (
     store_option,
 )
 from webtable.errors import InvalidRequest
+from webtable.operations.schema_update.declared_tables import record_class
 from webtable.records import Collection, Record, clean_ghosts, find_ghosts
 
-__all__ = ["records"]
+__all__ = ["record_class_here", "records"]
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 DIFFERENT = 6  # the exit code for data that is not as it should be
@@ -48,27 +48,20 @@ def record_option(function: _Command) -> _Command:
         "--record",
         metavar="MODULE:CLASS",
         required=True,
-        callback=lambda _ctx, _option, text: _record_class(text),
+        callback=lambda _ctx, _option, text: record_class_here(text),
         help="The record class; MODULE is imported from the current directory.",
     )(function)
 
 
-def _record_class(text: str) -> type[Record]:
-    module, colon, name = text.partition(":")
-    if not module or not colon or not name:
-        raise InvalidRequest(f"'{text}' is not a record class", hint="write MODULE:CLASS")
+def record_class_here(text: str) -> type[Record]:
+    """Returns the record class `MODULE:CLASS`; the module may be in the current folder.
+
+    Raises:
+        InvalidRequest: it cannot be imported, or is not a record class.
+    """
     if (here := str(Path.cwd())) not in sys.path:
         sys.path.insert(0, here)
-    try:
-        found = getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError) as exc:
-        raise InvalidRequest(
-            f"record class '{text}' cannot be imported: {exc}",
-            hint="name a module that can be imported from this folder, and a class of it",
-        ) from exc
-    if not isinstance(found, type) or not issubclass(found, Record):
-        raise InvalidRequest(f"'{text}' is not a record class", hint="derive it from Record")
-    return found
+    return record_class(text)
 
 
 @click.group(short_help="Maintain tables of records: fields, indexes.")

@@ -32,13 +32,16 @@ from webtable.pages.keys import KeyRange
 from webtable.pages.page_table import PageTable
 from webtable.pages.storing.content_revision import DIGITS, ChangeKind, decode_changed
 from webtable.result_base import Value
+from webtable.store.scan import Scan
 
 __all__ = ["WINDOW_MS", "ChangeFeed", "PageChange"]
 
 WINDOW_MS = WRITE_LIMIT_MS + 60_000
 """After this time every entry with a revision has appeared on a cluster."""
 _SWEEP_MS = 30_000
-_READ_AT_ONCE = 500
+_FIRST_READ, _LARGEST_READ, _MORE = 32, 500, 4
+"""Entries that are read at once: few at first, as a caller may need no more, then four times as
+many each time."""
 _END = b"\xff"
 
 
@@ -138,11 +141,13 @@ class ChangeFeed:
         """Yields the places of entries, with the change where it was not delivered before."""
         bounds = KeyRange(after.key + b"\0", b":")
         hits = self._reader.hits(IndexQuery(CHANGES, bounds), bounds)
-        while some := list(itertools.islice(hits, _READ_AT_ONCE)):
+        size = _FIRST_READ
+        while some := list(itertools.islice(hits, size)):
+            size = min(size * _MORE, _LARGEST_READ)
             new = [hit for hit in some if self._place(hit)[::-1] not in self._delivered]
             changes = {
                 (hit.row, change.revision): change
-                for hit in self._pages.rows.check_hits(CHANGES, iter(new))
+                for hit in self._pages.rows.check_hits(CHANGES, new, scan=Scan(batch_rows=size))
                 if (change := _change_of(hit)) is not None
             }
             for hit in some:

@@ -12,7 +12,7 @@ from webtable.index.indexed_table import Found, Hit
 from webtable.pages.asking.pages_by_index import FEW, SiteRows
 from webtable.pages.asking.results import QueryCost, ResultPage, after_key, bounded
 from webtable.pages.captures import payload_digest
-from webtable.pages.indexes import DIGESTS
+from webtable.pages.indexes import DIGESTS, WAITING
 from webtable.pages.page import Page, page_of
 from webtable.pages.page_table import PageTable
 from webtable.result_base import Value
@@ -63,7 +63,9 @@ def duplicates(
 
     def found() -> Iterator[tuple[str, Duplicates]]:
         for piece in pieces:
-            read.append(pages.rows.check_hits(DIGESTS, piece))
+            # Every group of the piece is needed, so all of its rows are read at once.
+            few = Scan(batch_rows=len(piece))
+            read.append(pages.rows.check_hits(DIGESTS, piece, scan=few))
             yield from _duplicates(read[-1], most)
 
     results = bounded(found(), limit, cost)
@@ -74,37 +76,44 @@ def duplicates(
 
 def _marked_pieces(
     pages: PageTable, start: bytes, size: int, most: int, site: SiteRows | None
-) -> Iterator[Iterator[Hit]]:
+) -> Iterator[list[Hit]]:
     """Yields up to `most` entries of each of `size` marked groups at a time, behind a key."""
     # Some more at once: the mark of a group that has fallen apart stays until a repair.
     at_once = 2 * size
     found = pages.rows.marked(DIGESTS, start, few=at_once + 1)
-    marked = (group for group in found if group != _EMPTY_BODY)
+    # Pages that wait for a body are behind all others.
+    groups_of_pages = itertools.takewhile(lambda group: group < WAITING, found)
+    marked = (group for group in groups_of_pages if group != _EMPTY_BODY)
     while groups := list(itertools.islice(marked, at_once)):
+        streams = pages.rows.hits_of_prefixes(DIGESTS, groups, few=FEW)
         if site is not None:
-            groups = _with_site(pages, groups, site)
-        scans = [Scan(prefix=group, batch_rows=FEW) for group in groups]
-        streams = pages.rows.hits_of_many(DIGESTS, scans)
+            streams = _with_site(pages, groups, streams, site)
         each = (list(itertools.islice(stream, most)) for stream in streams)
         shared = (same for same in each if len(same) > 1)
         while piece := list(itertools.islice(shared, size)):
-            yield itertools.chain.from_iterable(piece)
+            yield list(itertools.chain.from_iterable(piece))
 
 
-def _with_site(pages: PageTable, groups: Sequence[bytes], site: SiteRows) -> list[bytes]:
-    """Returns the groups with an entry of a site; a group may be too large to read all of it."""
+def _with_site(
+    pages: PageTable, groups: Sequence[bytes], streams: Sequence[Iterator[Hit]], site: SiteRows
+) -> list[Iterator[Hit]]:
+    """Returns the entries of those groups that have an entry of a site."""
+    first = [list(itertools.islice(stream, FEW)) for stream in streams]
+    have = [any(site.may_have(hit.row) for hit in hits) for hits in first]
+    # In a group with more entries, which may be too many to read, a scan looks for the site.
+    longer = [n for n, hits in enumerate(first) if not have[n] and len(hits) >= FEW]
     # The entries of a group are in the order of row keys, so those of a site are in its ranges.
     scans = [
-        Scan(start=group + low, stop=group + high, batch_rows=1)
-        for group in groups
+        Scan(start=groups[n] + low, stop=groups[n] + high, batch_rows=1)
+        for n in longer
         for low, high in site.ranges
     ]
-    streams = iter(pages.rows.hits_of_many(DIGESTS, scans))
-    return [
-        group
-        for group in groups
-        if sum(next(each, None) is not None for each in itertools.islice(streams, len(site.ranges)))
-    ]
+    found = iter(pages.rows.hits_of_many(DIGESTS, scans) if scans else ())
+    for n in longer:
+        of_group = list(itertools.islice(found, len(site.ranges)))
+        have[n] = any(next(hits, None) is not None for hits in of_group)
+    whole = (itertools.chain(*each) for each in zip(first, streams, strict=True))
+    return list(itertools.compress(whole, have))
 
 
 def _duplicates(checked: Found, most: int) -> Iterator[tuple[str, Duplicates]]:

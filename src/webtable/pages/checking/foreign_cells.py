@@ -24,6 +24,7 @@ from webtable.pages.columns import (
     INLINKS_AT,
     PENDING,
     REVISION,
+    WAITS,
 )
 from webtable.pages.storing.cell_encoding import (
     decode_note,
@@ -47,9 +48,9 @@ __all__ = [
     "split_cells",
 ]
 
-# The content revision, and the counts of the link index, have a revision as timestamp, not the
-# time of a capture.
-_DERIVED = frozenset({CHANGED, INLINKS, INLINKS_AT})
+# The content revision, the awaited digests and the counts of the link index have a revision as
+# timestamp, not the time of a capture.
+_DERIVED = frozenset({CHANGED, INLINKS, INLINKS_AT, WAITS})
 _TRUTH = tuple(
     name.encode()
     for name in (schema.CONTENT, schema.METADATA, schema.OUTLINKS, schema.CAPTURES, schema.FACTS)

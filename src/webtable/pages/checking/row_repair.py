@@ -18,6 +18,7 @@ from webtable.pages.checking.foreign_cells import (
     split_cells,
 )
 from webtable.pages.columns import (
+    BODY_OF,
     CAPTURES_FAMILY,
     DIGEST,
     FACTS_FAMILY,
@@ -34,6 +35,7 @@ from webtable.pages.columns import (
     STATUS,
     TYPE,
     URL,
+    WAITS,
 )
 from webtable.pages.page import NewCapture, PageInfo, info_of, metadata_of
 from webtable.pages.page_table import PageTable
@@ -46,6 +48,8 @@ from webtable.pages.storing.page_versions import (
     counting,
     last_modified,
 )
+from webtable.pages.storing.row_history import history_of
+from webtable.pages.storing.waiting_revisits import encode_waits
 from webtable.store.mutation import Put
 from webtable.store.scan import ALL_VERSIONS
 
@@ -57,6 +61,7 @@ HIDDEN = (
 )
 
 _ROW = (METADATA_FAMILY, CAPTURES_FAMILY, FACTS_FAMILY)
+_ROW_AND_BODIES = (*_ROW, BODY_OF)
 
 
 def decided_columns(notes: Iterable[CaptureNote]) -> dict[bytes, bytes]:
@@ -124,10 +129,12 @@ class RowRepair:
 
 def _repaired(pages: PageTable, state: RowState) -> Change | None:
     """Computes a row from its captures; see `webtable.index.indexed_table.Decide`."""
-    found = pages.rows.table.get(state.row, _ROW, versions=ALL_VERSIONS)
+    found = pages.rows.table.get(state.row, _ROW_AND_BODIES, versions=ALL_VERSIONS)
     notes = {} if found is None else split_cells(found)[0]
     if not notes:
         return None
+    waits = encode_waits(filter(None, history_of(found).lacking))
+    derived = {} if waits == state.facts.get(WAITS, b"") else {WAITS: waits}
     metadata = decided_columns(notes.values())
     newest = counting(notes.values())[-1]
     if any(column not in state.facts for column in METADATA_COLUMNS):
@@ -135,9 +142,9 @@ def _repaired(pages: PageTable, state: RowState) -> Change | None:
     # The stored value may be wrong too; without it, the next capture is stored by all rules.
     metadata[NEWEST] = b""
     put = Put(state.row, metadata, timestamp=newest.time * 1000)
-    facts = {**state.facts, **metadata}
+    facts = {**state.facts, **metadata, **derived}
     changed = content_change(state.facts, facts)
-    return Change(more=[put], facts=facts, renew=True, of_revision=changed)
+    return Change(put=derived, more=[put], facts=facts, renew=True, of_revision=changed)
 
 
 def _lost(pages: PageTable, state: RowState, newest: CaptureNote) -> dict[bytes, bytes]:

@@ -27,6 +27,7 @@ from webtable.pages.checking.foreign_cells import (
 from webtable.pages.checking.row_repair import HIDDEN, RowRepair, decided_columns
 from webtable.pages.checking.stored_bodies import BodyChecker
 from webtable.pages.checking.stored_facts import FactsChecker, facts_of_row
+from webtable.pages.checking.waiting_bodies import complete_waiting
 from webtable.pages.columns import (
     BODY_OF,
     CAPTURES_FAMILY,
@@ -37,12 +38,14 @@ from webtable.pages.columns import (
     METADATA_COLUMNS,
     METADATA_FAMILY,
     URL,
+    WAITS,
 )
 from webtable.pages.indexes import BUCKETS
 from webtable.pages.keys import SaltedKeys
 from webtable.pages.page_table import PageTable
 from webtable.pages.storing.row_history import history_of
 from webtable.pages.storing.table_creation import build_index, unbuilt
+from webtable.pages.storing.waiting_revisits import waits_problem
 from webtable.store.cells_and_rows import Row
 from webtable.store.scan import ALL_VERSIONS, Scan
 
@@ -118,8 +121,9 @@ def verify_pages(
         repair: repair the differences: remove cells that no capture wrote, write the metadata from
             the captures and the facts from the bodies, build missing indexes, put missing entries,
             and remove leftovers that are older than ten minutes. Other cells that do not decode
-            stay.
-        sample: verify only this number of random pages, or these rows, and no indexes.
+            stay. Revisits without a body get that of another page, if one has it.
+        sample: verify only this number of random pages, or these rows, and no
+            indexes.
         quick: read no bodies.
     """
     store = pages.store.location
@@ -147,6 +151,10 @@ def _verify_once(
         for wrong in bodies.flush():
             report.add(Difference(*wrong))
         report.bodies, report.unproven = bodies.bodies, bodies.unproven
+    if repair and sample is None and not quick:
+        for row_key, url, digest in complete_waiting(pages):
+            what = f"a revisit had no body; another page has {digest}"
+            report.add(Difference(row_key, url, what, is_repaired=True))
     if sample is None:
         _check_indexes(pages, report, repair=repair)
     return report
@@ -173,7 +181,8 @@ def _check_rows(
 ) -> None:
     later = _later_cells(pages, rows) if bodies is not None else {}
     for row in rows:
-        found = next(_differences(pages, row, later.get(row.key, [])), None)
+        mine = None if bodies is None else later.get(row.key, [])
+        found = next(_differences(pages, row, mine), None)
         if found is not None:
             if row_repair is not None and not found.what.startswith("damaged"):
                 left = row_repair.repair(row.key, partial(_first_difference, pages, row.key))
@@ -211,7 +220,10 @@ def _first_difference(pages: PageTable, row_key: bytes) -> str | None:
     return None if found is None else found.what
 
 
-def _differences(pages: PageTable, row: Row, later: Sequence[ForeignCell]) -> Iterator[Difference]:
+def _differences(
+    pages: PageTable, row: Row, later: Sequence[ForeignCell] | None
+) -> Iterator[Difference]:
+    """Yields the differences of a row; `later` is None where no bodies were read."""
     values = row.values()
     url = values.get(URL, b"").decode("utf-8", "replace")
     try:
@@ -219,7 +231,7 @@ def _differences(pages: PageTable, row: Row, later: Sequence[ForeignCell]) -> It
     except CorruptData as error:
         yield Difference(row.key, url, f"damaged: {error.message}")
         return
-    for cell in (*foreign, *later):
+    for cell in (*foreign, *(later or ())):
         yield Difference(row.key, url, str(cell))
     if not notes:
         if has_markers(pages.rows.table, row.key):
@@ -230,6 +242,10 @@ def _differences(pages: PageTable, row: Row, later: Sequence[ForeignCell]) -> It
     for column in (*METADATA_COLUMNS, CHANGED):
         if column not in values:
             yield Difference(row.key, url, f"{column.decode()} is missing")
+    # Only a read with bodies shows what a revisit waits for.
+    has_revisits = WAITS in values or any(note.is_revisit for note in notes.values())
+    if later is not None and has_revisits and (what := waits_problem(values, history_of(row))):
+        yield Difference(row.key, url, what)
     if not _is_key_of(pages, row.key, url):
         yield Difference(row.key, url, f"damaged: its URL {url!r:.80} has another row key")
         return

@@ -5,11 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import contextlib
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 
 from webtable.errors import BatchError, WebTableError
-from webtable.index.indexed_table import IndexedTable
+from webtable.index.indexed_table import IndexedTable, commit_lock
 from webtable.index.row_writer import Also, Before
 from webtable.pages import schema
 from webtable.pages.columns import URL
@@ -22,6 +23,7 @@ from webtable.pages.storing.repeat_detection import RepeatWrite, Retention
 from webtable.pages.storing.revisited_bodies import RevisitedBodies
 from webtable.pages.storing.row_history import Histories
 from webtable.pages.storing.row_write import Parse, RowWrite, read_histories
+from webtable.pages.storing.waiting_revisits import WaitingRevisits
 from webtable.store.mutation import Mutation, Write
 
 __all__ = ["CaptureWriter"]
@@ -39,6 +41,7 @@ class CaptureWriter:
         self._is_atomic = rows.store.capabilities.atomic_commits
         self._schema = rows.store.describe_table(TABLE)
         self._histories = Histories()
+        self._waiting = WaitingRevisits(rows)
 
     def store(
         self,
@@ -65,7 +68,19 @@ class CaptureWriter:
             by_row.setdefault(row, []).append(capture)
         bodies = RevisitedBodies(self._rows, self._keys, self._parse, captures)
         writes = self._row_writes(by_row, bodies)
-        rejected = self._write(captures, writes, also, hook)
+        waiting = self._waiting.of_bodies(captures, keys)
+        if self._is_atomic:
+            with commit_lock(self._rows.store):
+                self._complete_all(waiting, bodies, hook)
+                rejected = self._write(captures, writes, also, hook)
+        else:
+            rejected = self._write(captures, writes, also, hook)
+            self._complete_all(waiting, bodies, hook)
+            self._complete_late(by_row, writes, hook)
+        # Revisits that name no URL find the bodies that others got by theirs.
+        if others := bodies.completed.difference(e.note.digest for e in captures if e.body):
+            own = RevisitedBodies(self._rows, self._keys, self._parse, ())
+            self._complete_all(self._waiting.of_digests(others), own, hook)
         if hidden := self._hidden_rows(writes, without=rejected):
             mine, more = self._write_hidden({row: by_row[row] for row in hidden}, hook, bodies)
             writes, rejected = writes | mine, rejected | more
@@ -73,6 +88,40 @@ class CaptureWriter:
             rejected.get(row) or writes[row].outcomes[each.note.time, each.note.digest]
             for row, each in zip(keys, captures, strict=True)
         ]
+
+    def complete(
+        self, revisits: Sequence[NewCapture], known: Mapping[str, bytes], hook: PageHook | None
+    ) -> list[NewCapture]:
+        """Stores revisits with their bodies; see `PageTable.complete_revisits`."""
+        bodies = RevisitedBodies(self._rows, self._keys, self._parse, (), known)
+        with commit_lock(self._rows.store) if self._is_atomic else contextlib.nullcontext():
+            found = [each for each in revisits if bodies.complete(each) is not None]
+            self._complete_all(iter([found] if found else []), bodies, hook)
+        return found
+
+    def _complete_all(
+        self, parts: Iterator[list[NewCapture]], bodies: RevisitedBodies, hook: PageHook | None
+    ) -> None:
+        """Stores revisits that waited for bodies, one part after the other."""
+        for revisits in parts:
+            by_row: dict[bytes, list[NewCapture]] = {}
+            for each in revisits:
+                by_row.setdefault(self._keys.row_key(each.url), []).append(each)
+            self._write(revisits, self._row_writes(by_row, bodies), (), hook)
+
+    def _complete_late(
+        self,
+        by_row: Mapping[bytes, Sequence[NewCapture]],
+        writes: Mapping[bytes, RowWrite],
+        hook: PageHook | None,
+    ) -> None:
+        """Looks again for the bodies of revisits that were stored without them, on a cluster.
+
+        The writer of such a body may have looked for revisits before these were stored.
+        """
+        late = [each for row, write in writes.items() if write.waits for each in by_row[row]]
+        if late:
+            self.complete([each for each in late if each.note.is_revisit], {}, hook)
 
     def repeat(self, captures: Sequence[CaptureSummary], hook: PageHook | None) -> list[int | None]:
         """Stores captures that need no body; see `PageTable.store_summaries`."""
@@ -88,6 +137,11 @@ class CaptureWriter:
                 write.guard = begun.check
             rejected = self._write_items(items)
             hook.finish(begun, [])
+        if not self._is_atomic:
+            # A writer that died may have stored these bodies, and not the revisits that waited.
+            known = {each.capture.note.digest: row for row, each in items if row not in rejected}
+            bodies = RevisitedBodies(self._rows, self._keys, self._parse, (), known)
+            self._complete_all(self._waiting.of_digests(known), bodies, hook)
         return [None if row in rejected else write.links for row, write in items]
 
     def _row_writes(

@@ -54,6 +54,7 @@ __all__ = [
     "encode_origin",
     "encode_time",
     "note_qualifier",
+    "origin_text",
     "revisited_url",
     "with_claimed_digest",
 ]
@@ -201,6 +202,12 @@ def _long_id(text: str) -> str:
     digits = binascii.a2b_base64(f"{text}==", strict_mode=True).hex()
     parts = digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]
     return f"<urn:uuid:{'-'.join(parts)}>"
+
+
+def origin_text(value: bytes) -> str:
+    """Returns the origin in a capture's cell as the text that `encode_origin` returned."""
+    fields = value.decode("utf-8", "replace").split("\t", _NOTE_FIELDS)
+    return fields[_NOTE_FIELDS] if len(fields) > _NOTE_FIELDS else ""
 
 
 def revisited_url(origin: str) -> str:

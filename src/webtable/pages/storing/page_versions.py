@@ -202,7 +202,9 @@ def versions_to_put(
 
     A version is put where the version that is valid at a capture's second does not belong to that
     capture. The new version is valid for later captures too. So the next capture is checked as
-    well, and gets a version of its own where it shared the version before.
+    well, and gets a version of its own where it shared the version before. A new capture that
+    shares the new version, or one without a version, does not end that: the one behind it is
+    checked too.
 
     Args:
         counting: the captures that count, with the new ones.
@@ -222,10 +224,14 @@ def versions_to_put(
             continue
         checked.add(time)
         wanted = identity(counting[at])
-        if _identity_at(time, stored, puts, put_times) == wanted or not is_available(wanted):
+        visible, is_put = _identity_at(time, stored, puts, put_times)
+        is_right = visible == wanted
+        if not is_right and is_available(wanted):
+            puts[time] = wanted
+            bisect.insort(put_times, time)
+        elif not is_put or (is_right and time not in new):
+            # What was valid for the captures behind it before still is.
             continue
-        puts[time] = wanted
-        bisect.insort(put_times, time)
         if at + 1 < len(counting):
             heapq.heappush(waiting, counting[at + 1].time)
     return [Version(time, puts[time]) for time in put_times]
@@ -233,14 +239,14 @@ def versions_to_put(
 
 def _identity_at(
     time: int, stored: Versions, puts: Mapping[int, str], put_times: Sequence[int]
-) -> str | None:
-    """Returns the identity that is valid at a second, of the stored and the new versions."""
+) -> tuple[str | None, bool]:
+    """Returns the identity that is valid at a second, and whether a new version has it."""
     before = bisect.bisect_right(put_times, time)
     put = put_times[before - 1] if before else None
     at = stored.visible(time)
     if put is not None and (at is None or put >= at):
-        return puts[put]
-    return None if at is None else stored.by_time[at]
+        return puts[put], True
+    return (None if at is None else stored.by_time[at]), False
 
 
 def _time(note: CaptureNote) -> int:

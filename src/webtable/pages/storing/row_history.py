@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from webtable.index.index_and_change import Change
 from webtable.pages.columns import BODY_OF, CAPTURE, CAPTURES_FAMILY, LINKS_OF
+from webtable.pages.formats.payload_digests import is_digest_of
 from webtable.pages.storing.cell_encoding import decode_body_of, decode_note
 from webtable.pages.storing.page_versions import (
     CaptureNote,
@@ -51,7 +52,9 @@ class RowHistory:
     __slots__ = (
         "_counted",
         "_first",
+        "_revisited",
         "_since",
+        "_sized",
         "_sizes",
         "_waiting",
         "bodies",
@@ -76,6 +79,8 @@ class RowHistory:
         self._waiting: dict[str, set[int]] = {}
         self._first: dict[str, CaptureNote] = {}
         self._sizes: dict[str, set[int]] = {}
+        self._revisited: set[str] = set()
+        self._sized: set[str] = set()
 
     @property
     def counted(self) -> list[CaptureNote]:
@@ -107,6 +112,28 @@ class RowHistory:
     def waiting(self, digest: str) -> Iterable[int]:
         """Returns the times of the captures that wait for the body of a digest."""
         return self._waiting.get(digest, ()) if self.counted else ()
+
+    def lacks_body(self, digest: str) -> bool:
+        """Whether revisits repeat a body that neither this page nor another one had so far."""
+        return bool(
+            self.counted
+            and digest in self._revisited
+            and digest not in self._sized
+            and digest not in self._sizes
+            and self.bodies.last(digest) is None
+            and not is_digest_of(digest, b"")
+        )
+
+    @property
+    def lacking(self) -> list[str]:
+        """The digests for which `lacks_body` is true, in order."""
+        return sorted(filter(self.lacks_body, self._revisited)) if self.counted else []
+
+    def newest_revisit(self, digest: str) -> CaptureNote | None:
+        """Returns the newest capture that waits for the body of a digest, if it is a revisit."""
+        times = self.waiting(digest)
+        found = (self.notes[time, digest] for time in sorted(times, reverse=True))
+        return next((note for note in found if note.is_revisit), None)
 
     def first(self, digest: str) -> CaptureNote | None:
         """Returns the capture of a digest that revisits repeat: the first that has a body."""
@@ -164,6 +191,10 @@ class RowHistory:
                 times.discard(time)
                 if not times:
                     del self._waiting[digest]
+        if note.is_revisit:
+            self._revisited.add(digest)
+            if note.size:
+                self._sized.add(digest)
         if note.has_size:
             first = self._first.get(digest)
             self._first[digest] = note if first is None else first_of_digest(note, first)

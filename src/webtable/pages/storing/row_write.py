@@ -25,7 +25,9 @@ from webtable.pages.columns import (
     LINKS_OF,
     NEWEST,
     OUTLINKS,
+    STATUS,
     URL,
+    WAITS,
 )
 from webtable.pages.hooks import LinksChange
 from webtable.pages.page import NewCapture, Outcome, PageInfo, changed_in, info_of, metadata_of
@@ -56,7 +58,7 @@ from webtable.pages.storing.repeat_detection import (
 from webtable.pages.storing.revisited_bodies import (
     Complete,
     Parse,
-    is_stored_as,
+    is_stored,
     with_revisited_body,
 )
 from webtable.pages.storing.row_history import (
@@ -69,6 +71,7 @@ from webtable.pages.storing.row_history import (
 )
 from webtable.pages.storing.row_write_fast_path import append
 from webtable.pages.storing.stored_links import links_identity, visible_links
+from webtable.pages.storing.waiting_revisits import waits_after
 from webtable.store.mutation import Mutation, Put
 from webtable.store.scan import ALL_VERSIONS
 from webtable.store.schema import TableSchema
@@ -105,7 +108,8 @@ class RowWrite:
     """Stores captures of one page; called at every attempt with the row as it was read.
 
     After the last attempt, `outcomes` has the outcome of each capture, and `links` the change of
-    the page's links, None where they are unchanged. `guard` is called before every attempt.
+    the page's links, None where they are unchanged. `waits`: the row waits for other bodies than
+    before. `guard` is called before every attempt.
     `history` is the history of the row, where it was read already for this attempt. `complete`
     returns revisits with the bodies that the row does not have.
     """
@@ -119,6 +123,7 @@ class RowWrite:
         self.history: RowHistory | None = None
         self.decided: Decided | None = None
         self.links: LinksChange | None = None
+        self.waits = False
         self._table = table
         self._schema = described
         self._given = self._captures = sorted(captures, key=lambda each: each.key)
@@ -141,6 +146,7 @@ class RowWrite:
                 f"row {state.row!r:.200} is the page {there!r:.200}, not {self.url!r:.200}",
                 hint="two URLs have the same row key; store one of them in another store",
             )
+        self.waits = False
         history, self.history = self.history, None
         repeated, self._repeated = self._repeated, None
         if repeated is not None:
@@ -150,8 +156,8 @@ class RowWrite:
         if history is None:
             is_new = state.cell is None
             history = RowHistory() if is_new else read_history(self._table, state.row)
-        self._captures = with_distinct_digests(self._given, history)
-        if all(is_stored_as(each.note, history.notes.get(each.key)) for each in self._captures):
+        self._captures = self._completed(with_distinct_digests(self._given, history), history)
+        if all(is_stored(each, history) for each in self._captures):
             # The usual case when a file is loaded again.
             for each in self._given:
                 self.outcomes.setdefault(each.key, "unchanged")
@@ -159,10 +165,17 @@ class RowWrite:
             return None
         change = self._stored(state, history)
         for given, stored in zip(self._given, self._captures, strict=True):
-            if given is not stored:
+            if given.key != stored.key:
                 self.outcomes[given.key] = self.outcomes[stored.key]
         self.decided = Decided(state.revision.number, history, change)
         return change
+
+    def _completed(self, captures: list[NewCapture], history: RowHistory) -> list[NewCapture]:
+        """Returns the captures, revisits with the bodies that other URLs have."""
+        complete = self.complete
+        if complete is None or not any(each.note.is_revisit for each in captures):
+            return captures
+        return [with_revisited_body(each, history, captures, complete) for each in captures]
 
     def _stored(self, state: RowState, history: RowHistory) -> Change | None:
         if len(self._captures) == 1 and (change := self._appended(state, history)) is not None:
@@ -213,12 +226,11 @@ class RowWrite:
         for capture in self._captures:
             note, key = capture.note, capture.key
             stored = history.notes.get(key)
-            if stored is None and self.complete is not None:
-                capture = with_revisited_body(capture, history, self._captures, self.complete)
-                note = capture.note
             if stored is not None:
                 self.outcomes.setdefault(key, "unchanged")
-                if rank(note) > rank(stored):
+                if rank(note) > rank(stored) or (
+                    note == stored and not is_stored(capture, history)
+                ):
                     history.add(note)
                     fresh.append(capture)
                 continue
@@ -292,7 +304,11 @@ class _Attempt:
             for time, values in sorted(self._puts.items())
         ]
         changed = content_change(self._state.facts, facts)
-        return Change(more=mutations, facts=facts, of_revision=changed)
+        waits = waits_after(facts, self._history, self._new, self._bodies)
+        if waits:
+            facts = {**facts, **waits}
+            self._write.waits = bool(waits[WAITS])
+        return Change(put=waits, more=mutations, facts=facts, of_revision=changed)
 
     def _put(self, time: int, values: Mapping[bytes, bytes]) -> None:
         self._puts.setdefault(time, {}).update(values)
@@ -467,7 +483,9 @@ class _Attempt:
         # A revisit has the values of the capture before it, also those of its headers, which a
         # parse of the stored body does not see. Values of an older parser are parsed again.
         is_current = stored_parse_context(facts) is not None or not facts.get(NEWEST)
-        if is_same and is_current and newest.digest not in self._infos:
+        # A response that was no success has no links, and a revisit of the same body may have.
+        has_links = not newest.is_ok or facts.get(STATUS, b"")[:1] == b"2"
+        if is_same and is_current and has_links and newest.digest not in self._infos:
             return _info_in(facts)
         info = self._info(newest.digest)
         if info is not None:

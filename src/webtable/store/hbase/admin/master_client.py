@@ -32,7 +32,7 @@ PROCEDURE_FACTOR = 5
 """Procedures may take this many times as long as a read or a write."""
 
 PARALLEL = 8
-POLL_SHARE = 0.1
+POLL_SHARE = 0.05
 SHORTEST_POLL_SECONDS = 0.005
 LONGEST_POLL_SECONDS = 1.0
 
