@@ -35,6 +35,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--old", type=Path, metavar="CHECKOUT", help="compare this code with that of a checkout"
     )
+    parser.add_argument("--steps", metavar="A,B", help="with --old: only these steps")
     options = parser.parse_args(arguments)
     # Programs start as they do for users, from compiled files: without them, each start compiles.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -50,6 +51,7 @@ def main(arguments: list[str] | None = None) -> int:
                 options.old,
                 with_hbase="hbase" in groups,
                 crawl=Path(corpus).absolute() if corpus else None,
+                only=options.steps.split(",") if options.steps else None,
             )
         else:
             for group in groups:

@@ -11,15 +11,15 @@ from pathlib import Path
 
 from fastwarc.warc import ArchiveIterator, WarcRecordType
 
-__all__ = ["every_nth", "recrawl"]
+__all__ = ["every_nth", "recrawl", "response_members"]
 
 _DATE = re.compile(rb"(?im)^WARC-Date: *(\S+)")
 _DIGESTS = re.compile(rb"(?im)^WARC-(?:Payload|Block)-Digest:.*\r\n")
 _LENGTH = re.compile(rb"(?im)^Content-Length:.*\r\n")
 
 
-def _members(path: Path) -> Iterator[bytes]:
-    """Yields the compressed response records of a file; each is a gzip member of its own."""
+def response_members(path: Path) -> Iterator[bytes]:
+    """Yields the compressed response records of a WARC file; each is a gzip member of its own."""
     starts, responses = [], set()
     with path.open("rb") as file:
         for record in ArchiveIterator(file, parse_http=False):
@@ -41,7 +41,7 @@ def every_nth(files: Sequence[Path], folder: Path, step: int) -> list[Path]:
     for path in files:
         out = folder / path.name
         with out.open("wb") as file:
-            file.writelines(m for at, m in enumerate(_members(path)) if at % step == 0)
+            file.writelines(m for at, m in enumerate(response_members(path)) if at % step == 0)
         if out.stat().st_size:
             made.append(out)
     return made
@@ -55,7 +55,7 @@ def recrawl(files: Sequence[Path], folder: Path, *, changed: float) -> list[Path
     for path in files:
         out = folder / path.name
         with out.open("wb") as file:
-            for at, member in enumerate(_members(path)):
+            for at, member in enumerate(response_members(path)):
                 record = _later(gzip.decompress(member))
                 if at % step == 0:
                     record = _changed(record, at)

@@ -14,23 +14,35 @@ import subprocess
 import sys
 import uuid
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from benchmarks.harness import Bench, Figure, Target
 from benchmarks.hbase import cluster
 from benchmarks.pages import sample_files
 from benchmarks.pages_ceiling import warc_files
+from benchmarks.versus_heads import write_long_heads
 from benchmarks.versus_side import HBASE_STEPS, STEPS
 
 __all__ = ["run"]
 
 MOST = Target(1.05, at_most=True)
+MOST_BYTES = Target(1.15, at_most=True)
 
 
-def run(bench: Bench, old: Path, *, with_hbase: bool, crawl: Path | None = None) -> None:
-    """Compares the checkout in `old` with this one."""
+def run(
+    bench: Bench,
+    old: Path,
+    *,
+    with_hbase: bool,
+    crawl: Path | None = None,
+    only: Sequence[str] | None = None,
+) -> None:
+    """Compares the checkout in `old` with this one, in all steps or in those named in `only`."""
     steps = [*STEPS, *(HBASE_STEPS if with_hbase else ())]
+    if unknown := set(only or ()) - set(steps):
+        raise SystemExit(f"no step {', '.join(sorted(unknown))}; there are: {', '.join(steps)}")
+    steps = [step for step in steps if only is None or step in only]
     seconds: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     pythons = {"old": _python_of(old), "new": Path(sys.executable)}
     for python in pythons.values():
@@ -39,8 +51,10 @@ def run(bench: Bench, old: Path, *, with_hbase: bool, crawl: Path | None = None)
         location = stack.enter_context(cluster(bench)) if with_hbase else None
         crawl = crawl or _made_crawl(bench)
         assert warc_files(crawl), f"no WARC files under {crawl}"
+        heads = bench.scratch / "heads"
+        write_long_heads(warc_files(crawl), heads)
         sides = {
-            name: stack.enter_context(_side(bench, name, python, crawl, location))
+            name: stack.enter_context(_side(bench, name, python, (crawl, heads), location))
             for name, python in pythons.items()
         }
         for turn in range(bench.rounds + 1):
@@ -56,7 +70,8 @@ def run(bench: Bench, old: Path, *, with_hbase: bool, crawl: Path | None = None)
         # Other work on the machine only ever adds: the smallest of several is the cost of the step.
         new, before = min(seconds[step]["new"]), min(seconds[step]["old"])
         name = f"old and new: {step}"
-        bench.figures.append(Figure(name, new, "s", "the old code", new / before, MOST))
+        unit, target = ("bytes", MOST_BYTES) if step == "disk" else ("s", MOST)
+        bench.figures.append(Figure(name, new, unit, "the old code", new / before, target))
 
 
 def _python_of(checkout: Path) -> Path:
@@ -81,11 +96,11 @@ def _made_crawl(bench: Bench) -> Path:
 
 @contextlib.contextmanager
 def _side(
-    bench: Bench, name: str, python: Path, crawl: Path, location: str | None
+    bench: Bench, name: str, python: Path, crawls: tuple[Path, Path], location: str | None
 ) -> Iterator[subprocess.Popen[str]]:
     folder = bench.scratch / name
     folder.mkdir()
-    command = [str(python), "-m", "benchmarks.versus_side", str(folder), str(crawl)]
+    command = [str(python), "-m", "benchmarks.versus_side", *map(str, (folder, *crawls))]
     if location is not None:
         mark = "&" if "?" in location else "?"
         command.append(f"{location}{mark}namespace=versus_{name}_{uuid.uuid4().hex[:6]}")

@@ -1,9 +1,10 @@
 """One side of a comparison of two checkouts: runs named steps, prints their processor time.
 
-`python -m benchmarks.versus_side FOLDER CRAWL [LOCATION]`, run by the interpreter of either
+`python -m benchmarks.versus_side FOLDER CRAWL HEADS [LOCATION]`, run by the interpreter of either
 checkout, reads the name of a step from each line and prints the seconds of processor time of the
-step, all processes and threads together. Steps use public names and the command line only, so that
-the same steps run on older and newer code.
+step, all processes and threads together; of a step that returns a number, it prints that number.
+HEADS is a crawl with long heads. Steps use public names and the command line only, so that the same
+steps run on older and newer code.
 """
 
 from __future__ import annotations
@@ -43,9 +44,10 @@ class Visit(Record, table="visits", indexes=[IndexBy("size")]):
 class Side:
     """The stores of one side, and a method for each step; `prepare_STEP` is not timed."""
 
-    def __init__(self, folder: Path, crawl: Path, location: str | None) -> None:
+    def __init__(self, folder: Path, crawl: Path, heads: Path, location: str | None) -> None:
         self._folder = folder
         self._crawl = crawl
+        self._heads = heads
         self._location = location
         self._keys = [b"com.example%03d/page/%06d" % (n % 1000, n) for n in range(ROWS)]
         random.Random(1).shuffle(self._keys)
@@ -109,13 +111,13 @@ class Side:
         self._webtable("init", "--profile", "archive")
 
     def load(self) -> None:
-        self._webtable("load", *self._files())
+        self._webtable("load", *_files(self._crawl))
 
     def prepare_load_again(self) -> None:
         # Under another name, or the load would go on at the end of each file.
         copies = self._folder / "again"
         copies.mkdir(exist_ok=True)
-        for number, path in enumerate(self._files()):
+        for number, path in enumerate(_files(self._crawl)):
             shutil.copy(path, copies / f"{number}.warc.gz")
 
     def load_again(self) -> None:
@@ -131,6 +133,21 @@ class Side:
     def link_reports(self) -> None:
         for name in ("top", "broken", "orphans", "redirects"):
             self._webtable("links", name, "--limit", "20", "--format", "json")
+
+    def prepare_load_heads(self) -> None:
+        shutil.rmtree(self._folder / "heads", ignore_errors=True)
+        self._webtable("init", "--profile", "archive", store="heads")
+
+    def load_heads(self) -> None:
+        self._webtable("load", *_files(self._heads), store="heads")
+
+    def prepare_disk(self) -> None:
+        self._webtable("compact", store="heads")
+
+    def disk(self) -> int:
+        """Returns the bytes of the store that `load_heads` made."""
+        store = self._folder / "heads"
+        return sum(path.stat().st_size for path in store.rglob("*") if path.is_file())
 
     def prepare_cluster_put(self) -> None:
         assert self._location is not None
@@ -170,12 +187,9 @@ class Side:
         assert self._cluster is not None
         return self._cluster.table("t")
 
-    def _files(self) -> list[str]:
-        return sorted(str(path) for path in self._crawl.rglob("*.warc.gz"))
-
-    def _webtable(self, *arguments: str) -> None:
-        store = str(self._folder / "crawl")
-        command = [sys.executable, "-m", "webtable", "--store", store, *arguments]
+    def _webtable(self, *arguments: str, store: str = "crawl") -> None:
+        location = str(self._folder / store)
+        command = [sys.executable, "-m", "webtable", "--store", location, *arguments]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 0, f"{command}: {done.stderr}"
 
@@ -194,6 +208,8 @@ STEPS = (
     "rebuild_links",
     "reports",
     "link_reports",
+    "load_heads",
+    "disk",
 )
 HBASE_STEPS = (
     "cluster_put",
@@ -202,6 +218,10 @@ HBASE_STEPS = (
     "cluster_get_many",
     "cluster_increment",
 )
+
+
+def _files(crawl: Path) -> list[str]:
+    return sorted(str(path) for path in crawl.rglob("*.warc.gz"))
 
 
 def _processor_seconds() -> float:
@@ -213,8 +233,8 @@ def _processor_seconds() -> float:
 
 def main() -> None:
     """Runs the steps from standard input, one in each line."""
-    folder, crawl, *location = sys.argv[1:]
-    side = Side(Path(folder), Path(crawl), location[0] if location else None)
+    folder, crawl, heads, *location = sys.argv[1:]
+    side = Side(Path(folder), Path(crawl), Path(heads), location[0] if location else None)
     for line in sys.stdin:
         name = line.strip()
         prepare: Callable[[], None] | None = getattr(side, f"prepare_{name}", None)
@@ -222,8 +242,8 @@ def main() -> None:
             prepare()
         gc.collect()
         began = _processor_seconds()
-        getattr(side, name)()
-        sys.stdout.write(f"{_processor_seconds() - began}\n")
+        number = getattr(side, name)()
+        sys.stdout.write(f"{_processor_seconds() - began if number is None else number}\n")
         sys.stdout.flush()
 
 

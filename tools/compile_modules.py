@@ -41,6 +41,8 @@ class HotModule(NamedTuple):
 
 MODULES = (
     HotModule("webtable.pages.html", "page_scan"),
+    HotModule("webtable.pages.html", "tag_depth"),
+    HotModule("webtable.pages.html", "text_fingerprint"),
     HotModule("webtable.links", "target_states"),
     HotModule("webtable.index", "entry_changes"),
     HotModule("webtable.records.reading", "row_decoder"),

@@ -46,6 +46,10 @@ def slow(href: str, base: str) -> str | None:
 @example("", "https://example.com/a?q")
 @example("\x01#x", "https://example.com/a?q")
 @example("\x0c?x", "https://example.com/a?q")
+@example("b #x", "https://example.com/a?q")
+@example("b\x1f#x ", "https://example.com/a?q")
+@example("#x y", "https://example.com/a?q")
+@example("https:#x", "https://example.com/a?q")
 @example("https://a-.com/", "https://example.com/")
 @example("https://1.com/", "https://example.com/")
 @example("https://example.0x1/", "https://example.com/")
@@ -74,7 +78,10 @@ def test_canonical_urls_too(url: str) -> None:
 def test_what_one_page_learns_does_not_mislead_the_next() -> None:
     first = Resolver("https://example.com/a/one?x=1")
     second = Resolver("https://example.com/a/two")
-    for href in ("", "#top", "?q", "b", " ?q", "https:", "https:?q", "https:#top", "https:b"):
+    for href in (
+        *("", "#top", "?q", "b", " ?q", "b#top", "b #top", "?q#top"),
+        *("https:", "https:?q", "https:#top", "https:b"),
+    ):
         assert first(href) == slow(href, "https://example.com/a/one?x=1")
         assert second(href) == slow(href, "https://example.com/a/two")
 

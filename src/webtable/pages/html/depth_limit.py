@@ -15,7 +15,14 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from itertools import filterfalse
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+from webtable import compiled
+
+if TYPE_CHECKING:
+    from webtable.pages.html import tag_depth
+else:
+    tag_depth = compiled.load("webtable.pages.html", "tag_depth")
 
 __all__ = ["MAX_DEPTH", "MAX_TAGS", "Flat", "flatten"]
 
@@ -37,12 +44,14 @@ _MUCH_FORMATTING = 100
 _LONG_TAG_BYTES = 64 * 1024
 """A shorter tag cannot have enough attributes to be slow."""
 _MANY_ATTRIBUTES = 1_000
+_FEW_ROOTS = 2
 _MANY_ROOT_BYTES = 16 * 1024
 """Bytes of repeated `html` and `body` tags. Parsers collect their attributes in one element."""
 
+_WITH_TEXT = tuple(b"script style textarea title xmp iframe noembed noframes".split())
 _TOKEN = re.compile(
     rb"<!--.*?(?:-->|\Z)"
-    rb"|<(script|style|textarea|title|xmp|iframe|noembed|noframes)\b[^>]*>.*?(?:</\1|\Z)"
+    rb"|<(" + b"|".join(_WITH_TEXT) + rb")\b[^>]*>.*?(?:</\1|\Z)"
     rb"|<(/?)([A-Za-z][^\s/>]{0,31})[^>]*>?",
     re.DOTALL | re.IGNORECASE,
 )
@@ -50,10 +59,7 @@ _TOKEN = re.compile(
 # a match that is not an element. Without positions this is several times faster.
 _NAMES = re.compile(
     rb"<!--.*?(?:-->|\Z)"
-    + b"".join(
-        rb"|<%(name)s\b[^>]*>.*?(?:</%(name)s|\Z)" % {b"name": name}
-        for name in b"script style textarea title xmp iframe noembed noframes".split()
-    )
+    + b"".join(rb"|<%(name)s\b[^>]*>.*?(?:</%(name)s|\Z)" % {b"name": name} for name in _WITH_TEXT)
     + rb"|<(/?[a-z][^\s/>]{0,31})[^>]*>?",
     re.DOTALL,
 )
@@ -64,9 +70,6 @@ _NOT_NESTING = frozenset(
     b" p li dt dd tr td th thead tbody tfoot caption colgroup option rp rt rb rtc".split()
 )
 _FORMATTING = frozenset(b"b big code em font i nobr s small strike strong tt u".split())
-_FORMATTING_TAG = re.compile(
-    rb"<(/?)(?:b(?:ig)?|code|em|font|i|nobr|s(?:mall|trike|trong)?|tt|u)[\s/>]"
-)
 _ROOT_TAG = re.compile(rb"<(?:html|body)[\s/][^>]*", re.IGNORECASE)
 # In SVG and MathML (foreign content) links nest, up to the elements that end it.
 _FOREIGN = frozenset({b"svg", b"math"})
@@ -83,6 +86,9 @@ _SPECIAL = _MARKERS | frozenset(
     b" form frameset h1 h2 h3 h4 h5 h6 header hgroup listing main menu nav noscript ol plaintext"
     b" pre search section summary ul".split()
 )
+tag_depth.name_elements(
+    (_NOT_NESTING, _FORMATTING, _WITH_TEXT, _SPECIAL, _MARKERS, _FOREIGN, _NOT_FOREIGN)
+)
 
 
 class Flat(NamedTuple):
@@ -96,13 +102,15 @@ def flatten(html: bytes) -> Flat:
     """Returns a page unchanged, or without its parts that nest too deep."""
     if len(html) <= _FEW_BYTES:
         return Flat(html)
-    left_out: list[tuple[int, int]] = []
-    for find in (_long_tags, _repeated_roots) if len(html) > _LONG_TAG_BYTES else ():
-        cuts = find(html)
-        html = _without(html, cuts)
-        left_out += cuts
-    tags = html.count(b"<")
-    is_suspect = tags > _MANY_TAGS or (tags > _SOME_TAGS and _is_left_open(html, tags))
+    is_long = len(html) > _LONG_TAG_BYTES
+    left_out = _long_tags(html) if is_long else []
+    html = _without(html, left_out)
+    counts = tag_depth.count_tags(html)
+    if is_long and counts.roots > _FEW_ROOTS and (roots := _repeated_roots(html)):
+        html = _without(html, roots)
+        left_out += roots
+        counts = tag_depth.count_tags(html)
+    is_suspect = counts.tags > _MANY_TAGS or _is_left_open(counts)
     if is_suspect and _is_too_deep(html):
         cuts = _too_deep(html)
         if cuts:
@@ -127,20 +135,28 @@ def _repeated_roots(html: bytes) -> list[tuple[int, int]]:
 
     Parsers add these attributes to the first element, and compare each with all others.
     """
-    again = [found.span() for found in _ROOT_TAG.finditer(html)][2:]
+    again = [found.span() for found in _ROOT_TAG.finditer(html)][_FEW_ROOTS:]
     return again if sum(stop - start for start, stop in again) > _MANY_ROOT_BYTES else []
 
 
-def _is_left_open(html: bytes, tags: int) -> bool:
+def _is_left_open(counts: tag_depth.TagCounts) -> bool:
     """Whether much formatting stays open: a parser repeats it in every later paragraph."""
-    if tags - 2 * html.count(b"</") < _SOME_TAGS:
-        return False
-    slashes = _FORMATTING_TAG.findall(html.lower())
-    return len(slashes) - 2 * slashes.count(b"/") > _MUCH_FORMATTING
+    return (
+        counts.tags > _SOME_TAGS
+        and counts.tags - 2 * counts.ends >= _SOME_TAGS
+        and counts.formatting > _MUCH_FORMATTING
+    )
 
 
 def _is_too_deep(html: bytes) -> bool:
     """Whether `_too_deep` would find a tag. A quick check: few of the large pages nest deep."""
+    if tag_depth.COMPILED:
+        return tag_depth.is_too_deep(html, MAX_DEPTH, _MAX_FORMATTING, MAX_TAGS)
+    return _nests_too_deep(html)
+
+
+def _nests_too_deep(html: bytes) -> bool:
+    """Returns the same as `tag_depth.is_too_deep`, in plain Python."""
     tags = _NAMES.findall(html.lower())
     if len(tags) > MAX_TAGS:
         return True

@@ -64,6 +64,15 @@ class Resolver:
 
     def __call__(self, href: str) -> str | None:
         """Returns the canonical URL that a link leads to; None where it leads to no page."""
+        is_short = len(href) + len(self._base) < MAX_URL_BYTES
+        bare, mark, fragment = href.partition("#")
+        # About half of the different links of a page differ in their fragments only. A blank at
+        # the end of a link does not count, but one before its fragment does.
+        if mark and is_short and fragment.isascii() and fragment.isprintable():
+            if not bare:
+                return self._base
+            if bare[-1] > " ":
+                href = bare
         try:
             return self.cache[href]
         except KeyError:
@@ -73,7 +82,6 @@ class Resolver:
         except KeyError:
             pass
         url: str | None
-        is_short = len(href) + len(self._base) < MAX_URL_BYTES
         found = _PLAIN.fullmatch(href) if is_short else None
         if found is None:
             try:
