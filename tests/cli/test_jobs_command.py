@@ -68,6 +68,12 @@ def test_the_history_is_of_one_job_or_of_all(run: Run) -> None:
     everything = _items(run("history", "--format", "jsonl"))
     shown = [(each["job"], each["number"], each["outcome"]) for each in everything]
     assert shown == [("verify", 2, "done"), ("health", 1, "done"), ("verify", 1, "done")]
+    page = json.loads(run("history", "--limit", "2", "--format", "json").stdout)
+    assert (len(page["items"]), page["next"], page["truncated"]) == (2, "verify:1", True)
+    rest = json.loads(run("history", "--start", page["next"], "--format", "json").stdout)
+    assert [(each["job"], each["number"]) for each in rest["items"]] == [("verify", 1)]
+    assert rest["truncated"] is False
+    assert run("history", "--start", "verify:9").exit_code == 3
     one = _items(run("history", "verify", "--limit", "1", "--format", "jsonl"))
     assert [(each["job"], each["number"]) for each in one] == [("verify", 2)]
     assert one[0]["by"]

@@ -19,7 +19,7 @@ from webtable.cli.shared_options import (
     group_store_option,
     store_option,
 )
-from webtable.errors import WebTableError, door
+from webtable.errors import NotFound, WebTableError, door
 from webtable.operations.jobs.job_record import Run
 from webtable.operations.jobs.scheduler import JobStatus, NamedRun, Scheduler
 from webtable.operations.jobs.store_access import StoreAccess
@@ -104,14 +104,21 @@ def list_(location: str, form: Format) -> None:
 @store_option
 @format_option
 @count_option("--limit", "Print at most N.", default=20)
-def history_(name: str | None, location: str, form: Format, limit: int) -> None:
+@click.option("--start", metavar="JOB:RUN", default="", help="Begin with this run.")
+def history_(name: str | None, *, location: str, form: Format, limit: int, start: str) -> None:
     """List the runs of the job NAME, or of all jobs, that have ended, the newest first.
 
     The last 50 runs of each job are stored.
     """
     with _scheduler(location) as scheduler:
         runs = scheduler.history(name)
-    print_items([_item(each) for each in runs[:limit]], _HISTORY, form)
+    keys = [f"{each.job}:{each.run.number}" for each in runs]
+    if start and start not in keys:
+        raise NotFound("run", start, hint="`webtable jobs history` lists the last 50 of each job")
+    first = keys.index(start) if start else 0
+    rest = keys[first + limit :]
+    shown = [_item(each) for each in runs[first : first + limit]]
+    print_items(shown, _HISTORY, form, next_key=rest[0] if rest else None)
 
 
 @jobs.command("cancel", short_help="Stop a running job, also one in another process.")

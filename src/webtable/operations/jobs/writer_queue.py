@@ -21,7 +21,7 @@ from typing import Self
 
 import msgspec
 
-from webtable.errors import RetryableError
+from webtable.errors import WebTableError
 from webtable.index.write_protocol import Clock, SystemClock, new_token
 from webtable.operations.jobs.leases import Sightings, is_abandoned, process_name
 from webtable.operations.operational_state import OperationalState
@@ -62,8 +62,8 @@ class WaitingWriter:
                 if stored is not None:
                     self._state.delete_if(KIND, self._name, stored)
                 return
-            except RetryableError:
-                continue  # else the entry stays for a minute, and does no other harm
+            except WebTableError:
+                continue  # the entry stays for a minute, and does no other harm
 
     def move(self) -> None:
         """Moves the counter, if that is due."""
