@@ -19,6 +19,7 @@ from benchmarks.hbase import cluster
 from benchmarks.pages import milliseconds_of, queries_of
 from webtable.local.hbase_state import ClusterSettings
 from webtable.pages.asking.change_feed import ChangeFeed
+from webtable.pages.asking.page_feed import PageFeed
 from webtable.pages.page_table import PageTable
 from webtable.pages.storing.capture_parser import parse_stored
 
@@ -64,11 +65,11 @@ def _ask(bench: Bench, location: str) -> None:
     _webtable("load", "--store", location, crawl)
     with webtable.open(location, read_only=True) as store:
         pages = PageTable.open(store, parse_stored)
-        feed = ChangeFeed(pages)
+        feed = ChangeFeed(PageFeed(pages))
         bench.say(f"pages-hbase: queries of {len(list(feed)):,} pages")
         calls = {
             **queries_of(pages),
-            "changes": lambda: ChangeFeed(pages).read(LIMIT),
+            "changes": lambda: ChangeFeed(PageFeed(pages)).read(LIMIT),
             "changes, no new ones": lambda: feed.read(LIMIT),
         }
         milliseconds_of(calls, WARM_UP_RUNS)

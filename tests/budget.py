@@ -33,6 +33,8 @@ ROOM_OF_FOLDER = {
 }
 
 ROOM_OF_FILE = {
+    "simulation/test_feed.py": "pages",
+    "simulation/test_feed_rules.py": "pages",
     "simulation/test_links.py": "links",
     "simulation/test_links_rules.py": "links",
     "simulation/test_pages.py": "pages",

@@ -59,6 +59,9 @@ def members(kind: type, shown: str) -> Iterator[str]:
     if properties:
         lines = [f"- `{shown}.{name}`: {_text(each)}" for name, each in properties]
         yield "*Properties*\n\n" + "\n".join(lines)
+    called = vars(kind).get("__call__")
+    if inspect.isfunction(called):
+        yield _method(shown, shown, called)
     for name, each in found:
         if isinstance(each, classmethod):
             title = f"{kind.__name__}.{name}"

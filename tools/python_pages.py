@@ -9,8 +9,9 @@ from tools.docstrings import alias, members, sections, signature, value
 from webtable import links, pages
 from webtable import webtable as front_door
 from webtable.links.asking import link_reader, redirects
+from webtable.operations import changes_api, feed_consumers
 from webtable.pages import facts, page, time_arguments
-from webtable.pages.asking import export
+from webtable.pages.asking import change_feed, export
 from webtable.pages.formats import program_captures
 from webtable.result_base import Value
 from webtable.store import cells_and_rows, mutation
@@ -32,6 +33,9 @@ def webtable_page(made: str) -> str:
         (webtable.WebTable, "web"),
         (pages.Reports, "web.reports"),
         (links.Links, "web.links"),
+        (changes_api.Changes, "web.changes"),
+        (change_feed.ChangeFeed, "feed"),
+        (feed_consumers.FeedConsumer, "feed"),
         (webtable.Results, "results"),
         (webtable.ResultPage, "page"),
     ):
@@ -62,6 +66,8 @@ def values_page(made: str) -> str:
         *map(value, (pages.PageFacts, pages.Heading, pages.Alternate, pages.LinkPlacement)),
         *map(value, (pages.OpenGraph, pages.Indexability, pages.RobotsFacts, pages.RobotsGroup)),
         *map(value, (pages.SitemapFacts,)),
+        "## Changes",
+        *map(value, (pages.PageChange, links.LinkChange, feed_consumers.Consumer)),
         "## Links",
         *map(value, (links.LinkTo, links.LinkFrom, links.Ranked, links.DomainPages, links.Anchor)),
         *map(value, (links.Change, links.BrokenLink, links.Redirect, links.ThroughLink)),

@@ -35,6 +35,8 @@ def leaf_commands(
         command = group.get_command(ctx, name)
         assert command is not None, name
         if isinstance(command, click.Group):
+            if command.invoke_without_command:
+                yield " ".join((*path, name)), command
             yield from leaf_commands(command, (*path, name))
         else:
             yield " ".join((*path, name)), command

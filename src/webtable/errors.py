@@ -15,6 +15,7 @@ __all__ = [
     "AlreadyExists",
     "BatchError",
     "CheckFailed",
+    "ClocksDiffer",
     "ConflictError",
     "CorruptData",
     "DiskFull",
@@ -281,6 +282,12 @@ class Timeout(RetryableError):
     """The call did not finish within its time-out; a write may have taken effect or not."""
 
     code = "timeout"
+
+
+class ClocksDiffer(RetryableError):
+    """The clock of this machine is not that of the cluster; nothing was written."""
+
+    code = "clocks-differ"
 
 
 class StorageError(WebTableError):

@@ -13,6 +13,7 @@ from webtable.errors import AlreadyExists
 from webtable.links.asking.links_api import Links
 from webtable.links.link_index import LinkIndex
 from webtable.links.whole_store_creation import create_tables, link_hook, opened_links
+from webtable.operations.changes_api import Changes
 from webtable.operations.jobs.writer_open import open_store
 from webtable.pages.asking.page_at_time import captures_of, indexability_of, page_at
 from webtable.pages.asking.queries import PageQueries
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from webtable.links.checking.rebuild import RebuildReport
     from webtable.links.updating.cluster_counts import Drained
     from webtable.links.whole_store_verification import StoreReport
-    from webtable.pages.asking.change_feed import ChangeFeed
     from webtable.pages.asking.export import ExportReport, Form
     from webtable.pages.asking.page_diff import PageDiff
     from webtable.pages.asking.response_headers import ResponseHeaders
@@ -67,6 +67,8 @@ class WebTable:
         store: the wide-column store below: its tables, rows and administration.
         reports: lists of pages: the largest, errors, redirects, duplicates, modified …
         links: links to and on pages, the most linked pages, broken links, changes …
+        changes: call it for the pages that changed after a cursor; its methods are about named
+            consumers of these changes.
     """
 
     def __init__(self, store: Store) -> None:
@@ -74,6 +76,7 @@ class WebTable:
         self._table = PageTable.open(store, parse_stored)
         self.reports = Reports(self._table)
         self.links = Links(self._table)
+        self.changes = Changes(self._table)
         self._write_lock = threading.RLock()
 
     @classmethod
@@ -162,10 +165,12 @@ class WebTable:
             FormatVersionError: the store has a newer format; the hint names the version to install.
             StoreLocked: another process writes this embedded store.
         """
+        from webtable.links.feed_backfill import LINK_STEPS
         from webtable.pages.upgrading.upgrade import upgrade
 
         with open_store(os.fspath(location), create=False) as store:
-            return upgrade(store, parse_stored, on_progress=on_progress or (lambda *_: None))
+            report = on_progress or (lambda *_: None)
+            return upgrade(store, parse_stored, LINK_STEPS, on_progress=report)
 
     @property
     def keys(self) -> str:
@@ -356,23 +361,6 @@ class WebTable:
             return list_of("directory", partial(queries.in_directory, url), limit, cursor, url=url)
         fetch = partial(queries.under, domain, with_subdomains=with_subdomains)
         return list_of("pages", fetch, limit, cursor, domain=domain, subdomains=with_subdomains)
-
-    def changes(self, since: str | None = None) -> ChangeFeed:
-        """Returns the pages that changed after a cursor, each at its newest change, in order.
-
-        `read` and iteration return them, and `cursor` is where to continue later, in another
-        process too. On a cluster the changes of the last eleven minutes may come again.
-
-        Args:
-            since: the cursor of an earlier feed; None: from the beginning, which is every page.
-
-        Raises:
-            InvalidRequest: it is not a cursor.
-            ConflictError: it is a cursor of another store.
-        """
-        from webtable.pages.asking.change_feed import ChangeFeed
-
-        return ChangeFeed(self._table, since)
 
     def export(
         self,

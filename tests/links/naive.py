@@ -131,6 +131,7 @@ def differences(index: LinkIndex) -> list[str]:
             _known(counts, wanted.links),
         ),
         ("inlinks:count", _stored_counts(index, b"inlinks:count"), _known(counts, wanted.links)),
+        ("feed of the links", _feed(index), dict.fromkeys(wanted.links, 1)),
     ):
         problems += _compared(name, dict(is_there), dict(should))
     problems += [
@@ -139,6 +140,18 @@ def differences(index: LinkIndex) -> list[str]:
     ]
     problems += [f"work left: {row.key!r}" for row in index.work.scan()]
     return problems
+
+
+def _feed(index: LinkIndex) -> dict[bytes, int]:
+    """Returns the pages in the feed of the links, and how often each is there."""
+    listed: dict[bytes, int] = {}
+    rows = index.rows
+    entries = [(hit, rows.read_state(hit.row).facts) for hit in list(rows.hits(schema.CHANGES))]
+    for hit, facts in entries:
+        revision = facts.get(schema.CHANGED, b"")[:16]
+        if revision and b"%b_%b" % (revision, hit.row) == hit.key[2 * index.has_buckets :]:
+            listed[hit.row[2:]] = listed.get(hit.row[2:], 0) + 1
+    return listed
 
 
 def _compared(name: str, is_there: dict[bytes, object], should: dict[bytes, object]) -> list[str]:

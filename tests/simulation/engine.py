@@ -24,6 +24,7 @@ from webtable.errors import (
 )
 from webtable.store.admin import Admin
 from webtable.store.cells_and_rows import Row, split_column
+from webtable.store.cluster_values import Region
 from webtable.store.engine import Capabilities, Engine
 from webtable.store.mutation import (
     Append,
@@ -107,6 +108,16 @@ class MemoryTable:
             row.compact(self.schema, upto, purges)
 
 
+class _Administration:
+    """What the code under simulation calls of an `Admin`."""
+
+    def regions(self, table: str) -> list[Region]:
+        return []
+
+    def purge_row(self, table: str, row: bytes) -> bool:
+        return False  # as on a cluster
+
+
 class MemoryEngine(Engine):
     """Tables in memory."""
 
@@ -116,7 +127,7 @@ class MemoryEngine(Engine):
 
     def __init__(self, host: Host | None = None) -> None:
         self.location = "memory:"
-        self.admin = cast(Admin, None)
+        self.admin = cast(Admin, _Administration())
         self.host: Host = host or _AtOnce()
         self.tables: dict[str, MemoryTable] = {}
         self.number = 0

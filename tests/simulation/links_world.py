@@ -17,7 +17,7 @@ from webtable.index.build_and_verify import verify
 from webtable.index.indexed_table import IndexedTable
 from webtable.index.write_protocol import REPAIR_AGE_MS
 from webtable.links import schema as links_schema
-from webtable.links.link_index import LinkIndex
+from webtable.links.link_index import LinkIndex, change_index
 from webtable.links.updating.hook import LinkHook
 from webtable.links.write_protocol import INTENT_AGE_MS
 from webtable.pages import schema as pages_schema
@@ -87,6 +87,7 @@ class LinksWorld:
             store.create_table(index.schema("ready"))
         store.create_table(links_schema.index_schema(is_embedded=False))
         store.create_table(links_schema.work_schema())
+        store.create_table(change_index(has_buckets=True).schema("ready"))
 
     def worker(self) -> tuple[PageTable, LinkIndex, LinkHook]:
         """Returns the pages and their links as a worker with a clock of its own has them."""

@@ -26,6 +26,7 @@ __all__ = [
     "format_option",
     "go_on_with",
     "group_store_option",
+    "hand_down_store",
     "idle_store_option",
     "is_raw",
     "page_options",
@@ -243,6 +244,12 @@ def _confirm(ctx: click.Context, _option: click.Parameter, yes: bool) -> None:
 
 def _hand_down(ctx: click.Context, _option: click.Parameter, location: str | None) -> None:
     if location is not None:
+        ctx.meta[_STORE_KEY] = location
+
+
+def hand_down_store(ctx: click.Context, location: str) -> None:
+    """Lets `--store` of a command that is a group as well count for the command that follows."""
+    if ctx.get_parameter_source("location") is click.core.ParameterSource.COMMANDLINE:
         ctx.meta[_STORE_KEY] = location
 
 

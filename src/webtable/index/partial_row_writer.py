@@ -8,7 +8,7 @@ tests/index/test_partial_row_writer.py compares the two over random input.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from webtable import compiled
@@ -28,6 +28,9 @@ __all__ = ["Columns", "PartialRowWriter"]
 Columns: TypeAlias = Mapping[bytes, bytes | None]
 """Columns and their new values; None: the column goes."""
 
+OfRevision: TypeAlias = Callable[[RowState, Columns, int], Columns]
+"""(row as read, its change, new revision) → the whole change."""
+
 
 class PartialRowWriter:
     """Plans changes of some columns of rows; for a commit, under `commit_lock`.
@@ -36,10 +39,21 @@ class PartialRowWriter:
         home: the rows, in a store with atomic commits.
         changes: the columns that may change. No unique or grouped index depends on them.
         reads: further columns to read, which the decision needs.
+        of_revision: adds columns that depend on the new revision to a change, as
+            `Change.of_revision` does; then revisions also grow with every commit, see
+            `HighestRevision`.
     """
 
-    def __init__(self, home: IndexHome, changes: Sequence[bytes], reads: Sequence[bytes]) -> None:
+    def __init__(
+        self,
+        home: IndexHome,
+        changes: Sequence[bytes],
+        reads: Sequence[bytes],
+        *,
+        of_revision: OfRevision | None = None,
+    ) -> None:
         self._home = home
+        self._of_revision = of_revision
         self._indexes: list[Index] = []
         columns = dict.fromkeys(reads)
         for index in home.indexes.values():
@@ -68,6 +82,9 @@ class PartialRowWriter:
         home, name = self._home, self._home.name
         home.check_states()
         now_ms, token = home.clock.now_ms(), home.new_token()
+        highest = home.highest if self._of_revision is not None else None
+        if highest is not None:
+            now_ms = max(now_ms, highest.number + 1)
         cells: _Cells = defaultdict(dict)
         revisions: list[int | None] = []
         for state, change in zip(states, changes, strict=True):
@@ -77,16 +94,22 @@ class PartialRowWriter:
             row = state.row
             number = write_protocol.new_revision(now_ms, state.revision.number)
             revisions.append(number)
+            if self._of_revision is not None:
+                change = self._of_revision(state, change, number)
             for column, value in change.items():
                 # As in `RowAttempt`: what is deleted has the old revision at most.
                 cells[name, column, number - (value is None)][row] = value
             cells[name, home.revision_column, number][row] = number.to_bytes(8, "big") + token
             if self._indexes:
                 self._move_entries(cells, state, change, number)
-        return revisions, [
+        writes: list[tuple[str, Write]] = [
             (table, Spread(column, values, timestamp=timestamp))
             for (table, column, timestamp), values in cells.items()
         ]
+        made = [number for number in revisions if number is not None]
+        if highest is not None and made:
+            writes.append(highest.move(max(made)))
+        return revisions, writes
 
     def _move_entries(self, cells: _Cells, state: RowState, change: Columns, number: int) -> None:
         home, row, at = self._home, state.row, state.revision.number

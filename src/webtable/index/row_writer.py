@@ -158,6 +158,9 @@ class Writer:
         if self.before is not None:
             self.before(states)
         moment = Moment.by(self._home.clock)
+        if self._home.clock_check is not None:
+            # After the revisions were chosen: they are times of the clock that is compared now.
+            self._home.clock_check.check()
         attempts: dict[int, RowAttempt] = {}
         for position, state in zip(turn, states, strict=True):
             race = races.get(state.row)

@@ -13,6 +13,7 @@ from msgspec.structs import force_setattr
 
 from webtable.errors import InvalidRequest, SchemaMismatch, TableExists, TableNotFound
 from webtable.index.cell_encoding import Removal, decode_revision
+from webtable.index.clock_check import ClockCheck
 from webtable.index.index_and_change import Change, Index, IndexState, RowState, state_setting
 from webtable.index.write_protocol import NO_REVISION, Clock, SystemClock, new_token
 from webtable.store.cells_and_rows import Row
@@ -88,6 +89,7 @@ class IndexHome:
         highest: the table, row and column of the cell with the highest revision; in an embedded
             store each commit then has a higher revision than all commits before it.
         clock, tokens: where time and randomness come from.
+        clock_check: compares that clock with the cluster's before writes; None: it is not checked.
     """
 
     def __init__(
@@ -104,8 +106,10 @@ class IndexHome:
         highest: tuple[str, bytes, bytes] | None = None,
         clock: Clock | None = None,
         tokens: Callable[[], bytes] = new_token,
+        clock_check: ClockCheck | None = None,
     ) -> None:
         self.store = store
+        self.clock_check = clock_check
         self.highest: HighestRevision | None = None
         if highest is not None and store.capabilities.atomic_commits:
             self.highest = HighestRevision(store, highest)

@@ -24,6 +24,9 @@ CALL_LIMIT_MS = 120_000
 SKEW_MS = 120_000
 """The clocks of two workers differ by two minutes at most."""
 
+CLOCK_LIMIT_MS = 30_000
+"""A writer whose clock differs by more from a region server's does not write."""
+
 REPAIR_AGE_MS = WRITE_LIMIT_MS + SKEW_MS
 """A leftover of this age belongs to no writer under way."""
 
@@ -79,6 +82,11 @@ os.register_at_fork(after_in_child=_tokens.clear)
 def may_still_write(chosen_ms: int, now_ms: int) -> bool:
     """A worker drops a write that could land later than the limit: repair may have come by."""
     return now_ms - chosen_ms <= WRITE_LIMIT_MS - CALL_LIMIT_MS
+
+
+def may_trust_clock(server_ms: int, before_ms: int, after_ms: int) -> bool:
+    """Whether the clock of a writer is near that of a server, which was read in between."""
+    return before_ms - CLOCK_LIMIT_MS <= server_ms <= after_ms + CLOCK_LIMIT_MS
 
 
 def is_current(entry: object, entries: Iterable[object]) -> bool:

@@ -9,6 +9,7 @@ from webtable.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from webtable.links.asking.dump import DumpCell
+    from webtable.links.asking.link_feed import LinkChange
     from webtable.links.asking.link_history import Change
     from webtable.links.asking.link_problems import BrokenLink
     from webtable.links.asking.link_queries import Anchor, DomainPages, LinkFrom, LinkTo, Ranked
@@ -27,6 +28,7 @@ __all__ = [
     "Drained",
     "DumpCell",
     "Kind",
+    "LinkChange",
     "LinkFrom",
     "LinkTo",
     "Links",
@@ -47,6 +49,7 @@ _MODULES = {
     "Drained": "webtable.links.updating.cluster_counts",
     "DumpCell": "webtable.links.asking.dump",
     "Kind": "webtable.links.asking.link_reader",
+    "LinkChange": "webtable.links.asking.link_feed",
     "LinkFrom": "webtable.links.asking.link_queries",
     "LinkTo": "webtable.links.asking.link_queries",
     "Links": "webtable.links.asking.links_api",

@@ -3,15 +3,21 @@
 A URI is the key form of a canonical URL, unsalted: `com.example.docs/guide?page=2`; a domain is a
 registered domain with its parts reversed: `com.example`. Table `webindex`:
 
-    p:<uri>                       page:cur, page:at, page:journal, page:incount, page:rev …
+    p:<uri>                       page:cur, page:at, page:changed, page:journal, page:incount …
     p:<uri> 00 <shard>            inlinks:<source uri>, page:count, page:shardrev
     d:<domain> 00 <shard>         members:<uri>, domain:pagecount, domain:shardrev
     d:<domain>:<rank>:<uri>       rank:        the pages of a domain, most linked to first
     t:<rank>:<uri>                rank:        all pages, most linked to first
 
 A shard is one hex digit, from a hash of the source or URI counted there; an embedded store has only
-`0`. A rank is eight hex digits that fall as the number of links rises. Table `webindex_work`, the
-work in progress:
+`0`. A rank is eight hex digits that fall as the number of links rises. Table `webindex_change_idx`,
+the feed of the links, has one entry for each page whose links are stored:
+
+    <revision>_p:<uri>            ref:rowkey   = p:<uri>; the revision has 16 digits
+    <bucket>:<revision>_p:<uri>                the same on a cluster; a bucket is one hex digit,
+                                               from a hash of the URI
+
+Table `webindex_work`, the work in progress:
 
     i:<2 hex digits>:<uri>        w:<token>    an intent: a worker is about to write the page's row
     m:<token>                     w:targets    a mark: pages whose links have changed
@@ -29,10 +35,16 @@ from typing import Final, TypedDict
 from webtable.index.index_and_change import PURGE_MS, PURGE_SETTING, state_setting
 from webtable.pages.keys import from_key_form, key_form, reversed_host
 from webtable.pages.public_suffixes import Suffixes
+from webtable.pages.storing.content_revision import DIGITS
 from webtable.store.schema import Compression, Family, TableSchema
 
 __all__ = [
     "AT",
+    "CHANGED",
+    "CHANGES",
+    "CHANGE_BUCKETS",
+    "CHANGE_BUCKET_BYTES",
+    "CHANGE_SPLITS",
     "COUNT",
     "CUR",
     "DOMAIN_RANKS",
@@ -43,6 +55,7 @@ __all__ = [
     "TOP_RANKS",
     "WORK_TABLE",
     "Domains",
+    "change_row",
     "count_of_rank",
     "domain_rank_row",
     "index_schema",
@@ -72,8 +85,16 @@ TOP_RANKS: Final = "webindex_top"
 DOMAIN_RANKS: Final = "webindex_domain"
 """The same, domain by domain."""
 
+CHANGES: Final = "webindex_change_idx"
+"""The index of pages by the revision of their links, and its table."""
+CHANGE_BUCKETS: Final = tuple(b"%x:" % digit for digit in range(16))
+"""What its entries begin with on a cluster."""
+CHANGE_SPLITS: Final = tuple(b"%x" % digit for digit in range(1, 16))
+CHANGE_BUCKET_BYTES: Final = 2
+
 PAGE, INLINKS, DOMAIN, MEMBERS, RANK = "page", "inlinks", "domain", "members", "rank"
 CUR, AT, JOURNAL, INCOUNT = b"page:cur", b"page:at", b"page:journal", b"page:incount"
+CHANGED = b"page:changed"
 COUNT, SHARD_REVISION = b"page:count", b"page:shardrev"
 PAGE_COUNT, DOMAIN_REVISION = b"domain:pagecount", b"domain:shardrev"
 INLINK, MEMBER = b"inlinks:", b"members:"
@@ -197,6 +218,19 @@ def top_rank_row(count: int, uri: bytes) -> bytes:
 def domain_rank_row(domain: bytes, count: int, uri: bytes) -> bytes:
     """Returns the row of a page in the ranks of its domain."""
     return b"d:%b:%08x:%b" % (domain, _HIGHEST - count, uri)
+
+
+def change_row(row: bytes, changed: bytes, *, has_buckets: bool) -> bytes:
+    r"""Returns the row of a page in the feed of the links.
+
+    >>> change_row(b"p:com.example/", b"0001788264000000\tnew", has_buckets=True)
+    b'b:0001788264000000_p:com.example/'
+
+    Args:
+        row: the row of the page in the index, and `changed` its `page:changed`.
+    """
+    key = b"%b_%b" % (changed[:DIGITS], row)
+    return b"%x:%b" % (shard_of(row[2:], CLUSTER_SHARDS), key) if has_buckets else key
 
 
 def intent_row(uri: bytes) -> bytes:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from webtable.pages.asking.duplicates import Duplicates
     from webtable.pages.asking.export import ExportReport
     from webtable.pages.asking.page_diff import DiffLink, PageDiff
+    from webtable.pages.asking.page_feed import PageChange
     from webtable.pages.asking.reports import Reports
     from webtable.pages.asking.response_headers import Header, ResponseHeaders
     from webtable.pages.asking.results import QueryCost, ResultPage, Results
@@ -49,6 +50,7 @@ __all__ = [
     "Outcome",
     "Page",
     "PageCapture",
+    "PageChange",
     "PageDiff",
     "PageFacts",
     "Position",
@@ -82,6 +84,7 @@ _MODULES = {
     "Outcome": "webtable.pages.page",
     "Page": "webtable.pages.page",
     "PageCapture": "webtable.pages.page",
+    "PageChange": "webtable.pages.asking.page_feed",
     "PageDiff": "webtable.pages.asking.page_diff",
     "PageFacts": "webtable.pages.facts",
     "Position": "webtable.pages.captures",

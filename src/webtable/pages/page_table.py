@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypedDict, Unpack
 
 from webtable.errors import AlreadyExists, BatchError, InvalidRequest, WebTableError
+from webtable.index.clock_check import ClockCheck
 from webtable.index.indexed_table import IndexedTable
-from webtable.index.write_protocol import Clock
+from webtable.index.write_protocol import Clock, SystemClock, new_token
 from webtable.pages import columns, schema
 from webtable.pages.captures import Link, links_of_text
 from webtable.pages.columns import BODY, CAPTURE, FACTS, HEAD, LINKS
@@ -28,6 +29,7 @@ from webtable.pages.page import (
 from webtable.pages.public_suffixes import newest_list, suffixes_of
 from webtable.pages.schema import PROFILES, SETTINGS_TABLE, TABLE, Profile
 from webtable.pages.settings import (
+    CLOCKS,
     HIGHEST_REVISION,
     SETTINGS_ROW,
     PageSettings,
@@ -173,6 +175,7 @@ class PageTable:
             columns=_METADATA,
             cells=columns.METADATA,
             highest=HIGHEST_REVISION,
+            clock_check=_clock_check(store, options),
             **options,
         )
         return cls(settings, rows, parse)
@@ -353,6 +356,14 @@ class PageTable:
         at = visible * 1000
         found = self.rows.table.get(row, (column,), time_range=(at, at + 1))
         return None if found is None else found.value(column)
+
+
+def _clock_check(store: Store, options: IndexOptions) -> ClockCheck | None:
+    """Returns what compares the clock of a writer with that of a cluster."""
+    if store.capabilities.atomic_commits:
+        return None
+    clock, new = options.get("clock"), options.get("tokens", new_token)
+    return ClockCheck(store, clock or SystemClock(), CLOCKS, new())
 
 
 def _as_of(history: RowHistory, limit: int | None) -> CaptureNote | None:

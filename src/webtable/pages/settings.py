@@ -10,7 +10,16 @@ They are cells of the row `pages` in the table `webtable_settings`:
     a:suffixes   the public suffix list at its creation, compressed with zlib
     a:incarnation  random; a store that is restored or copied gets another one
 
-In an embedded store the row `revision` has the highest revision of a page, `a:highest`.
+The row `revision` has numbers about revisions:
+
+    a:highest, a:highest_links   in an embedded store: the highest revision of a page, and that of
+                                 the links of a page
+    a:purged, a:purged_links     tombstones up to this revision have been deleted: a reader of the
+                                 feed of the pages, or the links, has missed removals if it was
+                                 before it and began earlier; absent: none was deleted
+
+On a cluster, the row `clocks` has a cell of every writer, for ten minutes: its timestamp is the
+time of the region server, see `webtable.index.clock_check`.
 
 Formats 1 to 3 have neither `a:steps` nor `a:needs`. There `a:groups` says that the digest index
 marks pages with the same body, and `a:times` names the indexes by time that contain the second.
@@ -31,10 +40,14 @@ from webtable.pages.schema import SETTINGS_TABLE, Profile
 from webtable.store.store import Store
 
 __all__ = [
+    "CLOCKS",
     "FORMAT",
+    "HIGHEST_LINK_REVISION",
     "HIGHEST_REVISION",
     "INCARNATION",
     "NEEDS",
+    "PURGED",
+    "PURGED_LINKS",
     "SETTINGS_ROW",
     "STEPS",
     "PageSettings",
@@ -49,13 +62,21 @@ __all__ = [
 ]
 
 FORMAT = "4"
-STEPS = ("http", "buckets", "feed", "facts")
+STEPS = ("http", "buckets", "feed", "facts", "link-feed")
 """The upgrade steps that a store of this format has, in the order in which they run."""
 NEEDS = "0.1.0"
 """The first version of webtable-db that can open a store with all of these steps."""
 SETTINGS_ROW, INCARNATION = b"pages", b"a:incarnation"
 HIGHEST_REVISION = (SETTINGS_TABLE, b"revision", b"a:highest")
 """The table, row and column of the highest revision of a page in an embedded store."""
+HIGHEST_LINK_REVISION = (SETTINGS_TABLE, b"revision", b"a:highest_links")
+"""The same of the rows of the link index with the links of a page."""
+CLOCKS = (SETTINGS_TABLE, b"clocks")
+"""The table and row in which writers on a cluster compare their clocks."""
+PURGED = (SETTINGS_TABLE, b"revision", b"a:purged")
+"""Where the mark of purged tombstones is; it is written before they are deleted, and only grows."""
+PURGED_LINKS = (SETTINGS_TABLE, b"revision", b"a:purged_links")
+"""The same of the links of removed pages, where their rows of the link index are deleted."""
 _FORMAT, _STEPS, _NEEDS = b"a:format", b"a:steps", b"a:needs"
 _KEYS, _PROFILE, _SUFFIXES = b"a:keys", b"a:profile", b"a:suffixes"
 _EARLIER = ("1", "2", "3")

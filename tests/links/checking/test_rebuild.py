@@ -38,7 +38,7 @@ from webtable.pages.page_table import PageTable
 from webtable.pages.storing.capture_parser import parse_stored
 from webtable.pages.storing.page_versions import CaptureNote
 
-_OF_THE_WRITER = ("rev", "pending", "shardrev", "at", "journal")
+_OF_THE_WRITER = ("rev", "pending", "shardrev", "at", "journal", "changed")
 
 
 @pytest.fixture(params=["readable", "salted"])

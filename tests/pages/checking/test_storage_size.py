@@ -13,7 +13,7 @@ import webtable
 from tests.pages.loading.loads import write_jsonl
 from webtable.cli.main import cli
 from webtable.links.link_index import LinkIndex
-from webtable.links.schema import INDEX_TABLE, WORK_TABLE
+from webtable.links.schema import CHANGES, INDEX_TABLE, WORK_TABLE
 from webtable.links.updating.hook import LinkHook
 from webtable.pages.checking.storage_size import domain_sizes, storage_parts
 from webtable.pages.loading.loader import Loader
@@ -43,7 +43,7 @@ def test_parts_add_up_and_entries_are_counted(location: str) -> None:
         parts = {
             each.part.strip(): each
             for each in storage_parts(
-                PageTable.open(store, parse_stored), (INDEX_TABLE, WORK_TABLE)
+                PageTable.open(store, parse_stored), (INDEX_TABLE, CHANGES, WORK_TABLE)
             )
         }
     main, whole = parts["pages"], parts["everything"]
@@ -53,7 +53,7 @@ def test_parts_add_up_and_entries_are_counted(location: str) -> None:
     families = ("captures", "content", "facts", "http", "inlinks", "metadata", "outlinks")
     assert sum(parts[name].disk_bytes or 0 for name in families) == main.disk_bytes
     indexes = [each for name, each in parts.items() if name.endswith("_idx")]
-    assert len(indexes) == 8
+    assert len(indexes) == 9
     indexes += [parts[INDEX_TABLE], parts[WORK_TABLE]]
     assert sum(each.disk_bytes or 0 for each in indexes) == parts["all indexes"].disk_bytes
     settings = parts["webtable_settings"].disk_bytes or 0

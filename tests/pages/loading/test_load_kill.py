@@ -22,6 +22,7 @@ from webtable import Store
 from webtable.index.build_and_verify import verify
 from webtable.local.hbase import LocalHBase
 from webtable.pages.asking.change_feed import ChangeFeed
+from webtable.pages.asking.page_feed import PageFeed
 from webtable.pages.asking.queries import PageQueries
 from webtable.pages.checking.verify import PageReport, verify_pages
 from webtable.pages.columns import CHANGED, URL
@@ -137,7 +138,7 @@ def check(store: Store) -> PageReport:
 
 def check_feed(pages: PageTable) -> None:
     """The feed has each page once, at its newest content revision."""
-    fed = [(each.url, each.revision) for each in ChangeFeed(pages)]
+    fed = [(each.url, each.revision) for each in ChangeFeed(PageFeed(pages))]
     stored = [
         (row.values()[URL].decode(), decode_changed(row.values()[CHANGED]).number)
         for row in pages.rows.table.scan(columns=(URL, CHANGED))

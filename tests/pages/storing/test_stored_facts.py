@@ -15,6 +15,7 @@ from tests.pages.conftest import ENGINES
 from webtable import WebTable
 from webtable.cli.main import cli
 from webtable.errors import CorruptData, InvalidRequest
+from webtable.links.feed_backfill import LINK_STEPS
 from webtable.pages.captures import Capture, payload_digest
 from webtable.pages.checking.verify import verify_pages
 from webtable.pages.facts import PageFacts, RobotsFacts, SitemapFacts
@@ -178,7 +179,9 @@ def test_facts_are_added_to_a_store_without_them(pages: PageTable) -> None:
     before = cells(pages)
     for _ in range(2):
         make_older(pages)
-        assert upgrade(pages.store, parse_stored).steps == ["facts"]
+        assert upgrade(pages.store, parse_stored, LINK_STEPS).steps == list(
+            STEPS[STEPS.index("facts") :]
+        )
         assert cells(pages) == before
         assert verify_pages(pages).is_clean
 
@@ -199,9 +202,9 @@ def test_adding_facts_goes_on_where_it_stopped(tmp_path: Path) -> None:
 
         for _ in range(2):
             with pytest.raises(Stopped):
-                upgrade(store, parse_stored, on_progress=stop)
+                upgrade(store, parse_stored, LINK_STEPS, on_progress=stop)
         assert [pages.facts(url) is not None for url in urls] == [True] * 200 + [False] * 50
-        assert upgrade(store, parse_stored).pages == 50
+        assert upgrade(store, parse_stored, LINK_STEPS).pages == 50
         assert verify_pages(pages).is_clean
 
 

@@ -77,8 +77,9 @@ def entries(location: str) -> dict[str, list[bytes]]:
     with webtable.open(location, read_only=True) as store:
         tables = [name for name in store.tables() if name.endswith("_idx")]
         found = {name: [row.key for row in store.table(name).scan()] for name in tables}
-    changes = found.pop("webtable_change_idx", [])
-    found["changes"] = sorted(key.partition(b"_")[2] for key in changes)
+    for name in ("webtable_change_idx", "webindex_change_idx"):
+        changes = found.pop(name, [])
+        found[f"rows of {name}"] = sorted(key.partition(b"_")[2] for key in changes)
     return found
 
 

@@ -30,6 +30,7 @@ from tests.pages.upgrading.old_stores import (
 from webtable import Family, Store, TableSchema, WebTable
 from webtable.errors import CheckFailed
 from webtable.index.index_and_change import state_setting
+from webtable.links.feed_backfill import LINK_STEPS
 from webtable.pages.facts import PageFacts, decode_facts
 from webtable.pages.indexes import DIGESTS
 from webtable.pages.settings import STEPS, read_settings
@@ -109,8 +110,8 @@ def test_a_store_of_format_1_is_upgraded(tmp_path: Path, keys: str) -> None:
         settings.delete(b"pages", (b"a:groups",))
         settings.put(b"pages", {b"a:format": b"1"})
     with webtable.open(location) as store:
-        report = upgrade(store, parse_stored)
-    assert report.pages == 27  # by three steps
+        report = upgrade(store, parse_stored, LINK_STEPS)
+    assert report.pages == 36  # by four steps
     check_upgraded(location, fresh(keys, tmp_path))
 
 
@@ -118,8 +119,8 @@ def test_an_index_that_was_rebuilt_with_seconds_is_kept(tmp_path: Path) -> None:
     location = unpack("3", "readable", tmp_path)
     with webtable.open(location) as store:
         (before,) = store.table("webtable").scan(limit=1)
-        report = upgrade(store, parse_stored)
-        assert (report.steps, report.pages) == (list(STEPS), 18)  # by the steps `feed` and `facts`
+        report = upgrade(store, parse_stored, LINK_STEPS)
+        assert (report.steps, report.pages) == (list(STEPS), 27)  # by three steps
         (after,) = store.table("webtable").scan(limit=1)
         new = {column: after.value(column) for column in (b"metadata:changed", b"metadata:rev")}
         seen = {c: v for c, v in after.values().items() if not c.startswith(b"facts:")}
@@ -135,7 +136,7 @@ def test_the_charset_of_a_header_decodes_the_newest_body(tmp_path: Path) -> None
         at = {column: timestamp for column, timestamp, _, _ in row.raw_cells}
         for column, value in ((b"metadata:charset", b"windows-1252"), (b"content:html", body)):
             table.put(row.key, {column: value}, timestamp=at[column])
-        upgrade(store, parse_stored)
+        upgrade(store, parse_stored, LINK_STEPS)
         (row,) = table.scan(limit=1)
         cell = row.value(b"facts:" + (row.value(b"metadata:digest") or b""))
     assert cell is not None
@@ -219,7 +220,7 @@ def interrupt(store: Store) -> int:
     """Stops an upgrade at every call of its progress in turn; returns how often it was stopped."""
     for calls in range(50):
         try:
-            upgrade(store, parse_stored, on_progress=stop_after(calls))  # type: ignore[arg-type]
+            upgrade(store, parse_stored, LINK_STEPS, on_progress=stop_after(calls))  # type: ignore[arg-type]
         except Stopped:
             continue
         return calls
@@ -234,7 +235,7 @@ def test_an_upgrade_that_was_stopped_continues_at_its_position(
     with webtable.open(location) as store:
         assert interrupt(store) >= 2
         seen: list[int] = []
-        upgrade(store, parse_stored, on_progress=lambda _, pages: seen.append(pages))
+        upgrade(store, parse_stored, LINK_STEPS, on_progress=lambda _, pages: seen.append(pages))
         assert seen == []
     check_upgraded(location, fresh("salted", tmp_path))
 
@@ -245,11 +246,11 @@ def test_two_upgrades_at_once_do_no_harm(tmp_path: Path) -> None:
 
         def begin_another(_: str, pages: int) -> None:
             if pages == 0 and b"a:upgrade_row" not in read_settings(store):
-                upgrade(store, parse_stored)
+                upgrade(store, parse_stored, LINK_STEPS)
 
         with pytest.raises(CheckFailed, match="another process upgrades"):
-            upgrade(store, parse_stored, on_progress=begin_another)
-        upgrade(store, parse_stored)
+            upgrade(store, parse_stored, LINK_STEPS, on_progress=begin_another)
+        upgrade(store, parse_stored, LINK_STEPS)
     check_upgraded(location, fresh("salted", tmp_path))
 
 

@@ -79,7 +79,7 @@ def _family_items(store: Store, name: str) -> list[Item]:
 
 
 def _print_pages(store: Store, by: str, form: Format, limit: int | None) -> None:
-    from webtable.links.schema import INDEX_TABLE, WORK_TABLE
+    from webtable.links.schema import CHANGES, INDEX_TABLE, WORK_TABLE
     from webtable.pages.checking.storage_size import domain_sizes, storage_parts
     from webtable.pages.page_table import PageTable
     from webtable.pages.storing.capture_parser import parse_stored
@@ -89,7 +89,7 @@ def _print_pages(store: Store, by: str, form: Format, limit: int | None) -> None
         found = domain_sizes(pages, MOST_DOMAINS if limit is None else limit)
         print_items([each._asdict() for each in found], DOMAIN_COLUMNS, form)
         return
-    parts = [each._asdict() for each in storage_parts(pages, (INDEX_TABLE, WORK_TABLE))]
+    parts = [each._asdict() for each in storage_parts(pages, (INDEX_TABLE, CHANGES, WORK_TABLE))]
     if form != "table":  # there an indent shows what is a part of what
         parts = [{**each, "part": each["part"].strip()} for each in parts]
     print_items(parts, PART_COLUMNS, form)

@@ -33,6 +33,7 @@ from webtable.links.checking.external_sort import RUN_BYTES, Sorter, scratch
 from webtable.links.link_index import LinkIndex
 from webtable.links.updating.count_rules import HERE
 from webtable.links.updating.embedded import forget_counts
+from webtable.links.updating.link_changes import links_changed
 from webtable.links.write_protocol import is_abandoned
 from webtable.loggers import get_logger
 from webtable.pages.columns import INLINK_COUNT, INLINKS, INLINKS_AT
@@ -44,6 +45,7 @@ __all__ = ["RebuildReport", "rebuild"]
 _BATCH_ROWS = 500
 _MOST_COLUMNS = 2_000  # in one put: a page may have more links to it than fit into memory
 _PROGRESS_EVERY = 1_000
+_BEFORE = {schema.CHANGED: b""}  # the links of these pages are not new
 _GONE_LINE = GONE + b"\n"
 
 _log = get_logger("webtable.links")
@@ -126,6 +128,9 @@ class _Rebuild:
         is_embedded = index.store.capabilities.atomic_commits
         self._durability: Durability = "none" if is_embedded else "wal"
         self._batch = index.table.batch(size=_BATCH_ROWS, durability=self._durability)
+        self._feed = index.store.table(schema.CHANGES).batch(
+            size=_BATCH_ROWS, durability=self._durability
+        )
         self._links = Sorter(folder, "links", run_bytes=run_bytes)
         self._rows = Sorter(folder, "rows", run_bytes=run_bytes // 2)
         self._now = index.rows.clock.now_ms()
@@ -137,7 +142,10 @@ class _Rebuild:
         place, report = store.location, self._report
         _log.info("store '%s': the link index is rebuilt: it is emptied", place)
         index.set_ready(False)
-        for name in (schema.INDEX_TABLE, schema.WORK_TABLE):
+        # The feed of the links begins from the beginning: its entries come in the order of the
+        # pages, while readers of the old ones rely on that of the revisions.
+        index.begin_incarnation()
+        for name in (schema.INDEX_TABLE, schema.WORK_TABLE, schema.CHANGES):
             store.truncate_table(name)
         self._read_pages()
         _log.info("store '%s': the link index is rebuilt: pages read: %d", place, report.pages)
@@ -146,7 +154,12 @@ class _Rebuild:
         _log.info("store '%s': the link index is rebuilt: links written: %d", place, report.links)
         self._write_rows()
         self._batch.send()
-        for name in (schema.INDEX_TABLE, index.pages.rows.name):
+        self._feed.send()
+        if index.rows.highest is not None:
+            with index.rows.lock:
+                highest = max(self._now, index.rows.highest.number)
+                store.commit([index.rows.highest.move(highest)])
+        for name in (schema.INDEX_TABLE, schema.CHANGES, index.pages.rows.name):
             store.table(name).flush()
         forget_counts(store)
         index.set_ready(True)
@@ -157,17 +170,22 @@ class _Rebuild:
 
     def _read_pages(self) -> None:
         """Writes the links of each page into its row, and sorts all links by target."""
-        report, shards, batch = self._report, self._index.shards, self._batch
-        for source in sources(self._index):
+        index, report, batch = self._index, self._report, self._batch
+        for source in sources(index):
+            row, changed = schema.page_row(source.uri), links_changed(_BEFORE)(self._now)
             values = {
                 schema.CUR: encode_cur(source.text.decode()),
                 schema.AT: b"%d" % source.revision,
+                **changed,
             }
-            batch.add(Put(schema.page_row(source.uri), values, timestamp=self._now))
+            batch.add(Put(row, values, timestamp=self._now))
+            for entry in index.rows.index(schema.CHANGES).entries(row, changed):
+                column = b"ref:" + entry.cover
+                self._feed.add(Put(entry.key, {column: row}, timestamp=self._now))
             # Later than every guard that was written from this index.
             if source.inlinks_at and int(source.inlinks_at) >= self._now:
                 self._now = int(source.inlinks_at) + 1
-            lines = source_lines(source, shards)
+            lines = source_lines(source, index.shards)
             size = len(source.text) + len(source.uri) * len(lines)
             lines.append(page_line(source))
             self._links.add(lines, size)

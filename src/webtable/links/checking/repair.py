@@ -19,6 +19,7 @@ from webtable.links.checking.expected_index import SOURCE_COLUMNS, source_of, so
 from webtable.links.link_index import LinkIndex
 from webtable.links.updating.cluster_counts import Exporter
 from webtable.links.updating.embedded import forget_counts
+from webtable.links.updating.link_changes import links_changed
 from webtable.links.updating.shard_writer import (
     DOMAIN_CELLS,
     PAGE_CELLS,
@@ -166,8 +167,8 @@ class _Refresh:
         source = None if found is None else source_of(found)
         if source is None:
             self.states = {}
-            gone = (schema.AT, schema.CUR) if schema.AT in state.facts else ()
-            return Change(delete=gone)
+            gone = (schema.AT, schema.CUR, schema.CHANGED)
+            return Change(delete=gone if schema.AT in state.facts else ())
         self.states = source_states(source)
         at = _number(state.facts.get(schema.AT))
         if at > self._index.rows.clock.now_ms():
@@ -176,7 +177,8 @@ class _Refresh:
             schema.CUR: encode_cur(source.text.decode()),
             schema.AT: b"%d" % max(at, source.revision),
         }
-        return Change(put=put)
+        # A repair is a change: what readers of the feed have may be what was wrong.
+        return Change(put=put, of_revision=links_changed(state.facts))
 
 
 def domain_row(finding: Finding) -> bytes:

@@ -19,6 +19,7 @@ from webtable.links.checking.compare_with_expected import Finding, OnFinding
 from webtable.links.checking.expected_index import SOURCE_COLUMNS, Source, source_of, source_states
 from webtable.links.link_index import LinkIndex
 from webtable.pages.checking.verify import Sample, chosen_rows
+from webtable.pages.storing.content_revision import is_changed
 from webtable.store.filtering.filters import ColumnPaginationFilter, ColumnRangeFilter, FilterList
 from webtable.store.scan import ALL_VERSIONS, Get
 
@@ -33,7 +34,7 @@ def check_pages(index: LinkIndex, some: Sequence[Source]) -> Iterator[Finding]:
     """Yields the pages whose links differ from their rows in the index."""
     now = index.rows.clock.now_ms()
     rows = [schema.page_row(source.uri) for source in some]
-    found = index.table.get_many(rows, (schema.CUR, schema.AT))
+    found = index.table.get_many(rows, (schema.CUR, schema.AT, schema.CHANGED))
     for source, row in zip(some, found, strict=True):
         values = {} if row is None else row.values()
         at = values.get(schema.AT, b"")
@@ -49,6 +50,8 @@ def check_pages(index: LinkIndex, some: Sequence[Source]) -> Iterator[Finding]:
             )
         elif not is_same:
             yield Finding("links", source.uri, "its links in the index differ")
+        elif not is_changed(values.get(schema.CHANGED, b"")):
+            yield Finding("links", source.uri, "the revision of its links is missing or damaged")
 
 
 def check_sample(index: LinkIndex, sample: Sample, on_finding: OnFinding) -> int:

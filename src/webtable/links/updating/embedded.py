@@ -12,13 +12,18 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from webtable.index.indexed_table import RowState
-from webtable.index.partial_row_writer import PartialRowWriter
+from webtable.index.partial_row_writer import Columns, PartialRowWriter
 from webtable.links import schema
 from webtable.links.cell_encoding import GONE, live_values
 from webtable.links.link_index import LinkIndex
 from webtable.links.updating.cluster_counts import Drained
 from webtable.links.updating.embedded_counts import Counts, forget_counts
-from webtable.links.updating.link_changes import LinkChanges, Newest, link_changes
+from webtable.links.updating.link_changes import (
+    LinkChanges,
+    Newest,
+    link_changes,
+    links_changed,
+)
 from webtable.pages.hooks import LinksChange
 from webtable.store.mutation import Spread, Write
 
@@ -48,7 +53,8 @@ class Committer:
     def __init__(self, index: LinkIndex) -> None:
         self._index = index
         self._counts = Counts(index)
-        self._rows = PartialRowWriter(index.rows, (schema.AT, schema.CUR), _COLUMNS)
+        moved = schema.AT, schema.CUR, schema.CHANGED
+        self._rows = PartialRowWriter(index.rows, moved, _COLUMNS, of_revision=_with_revision)
 
     def together(self, changes: Sequence[LinksChange]) -> list[tuple[str, Write]]:
         """Returns all writes that follow from changes of pages, for the same commit."""
@@ -83,6 +89,13 @@ class Committer:
     def drain(self) -> Drained:
         """Exports all counts that have changed."""
         return self._counts.drain()
+
+
+def _with_revision(state: RowState, columns: Columns, number: int) -> Columns:
+    """Adds the revision of the links, where they change."""
+    if schema.CUR not in columns:
+        return columns
+    return {**columns, **links_changed(state.facts)(number)}
 
 
 def _update(change: LinksChange, uri: bytes, state: RowState, now_ms: int) -> _PageUpdate:

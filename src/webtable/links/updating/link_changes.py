@@ -6,13 +6,18 @@ of pages in one commit, `page_row_update.PageRowDecision` writes one row of a cl
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import NamedTuple
 
 from webtable.links import schema, write_protocol
 from webtable.links.cell_encoding import decode_cur, decode_uris, encode_cur, live_values
+from webtable.pages.storing.content_revision import (
+    ChangeKind,
+    ContentRevision,
+    encode_changed,
+)
 
-__all__ = ["LinkChanges", "Newest", "link_changes", "moved_targets"]
+__all__ = ["LinkChanges", "Newest", "link_changes", "links_changed", "moved_targets"]
 
 
 class Newest(NamedTuple):
@@ -86,6 +91,16 @@ def link_changes(
     others = [target for target in own if target not in after]
     unfinished = decode_uris(stored.get(schema.JOURNAL))
     return LinkChanges(before, after, put, changed, others, unfinished)
+
+
+def links_changed(stored: Mapping[bytes, bytes]) -> Callable[[int], dict[bytes, bytes]]:
+    """Returns the function of the new revision to `page:changed`, for a write of `page:cur`.
+
+    Args:
+        stored: `page:changed` of the row before the write, if it has one.
+    """
+    kind: ChangeKind = "changed" if schema.CHANGED in stored else "new"
+    return lambda number: {schema.CHANGED: encode_changed(ContentRevision(number, kind))}
 
 
 def moved_targets(old: Mapping[bytes, bytes], new: Mapping[bytes, bytes]) -> set[bytes]:

@@ -14,7 +14,7 @@ from webtable.index.cell_encoding import decode_revision
 from webtable.index.indexed_table import Change, RowState
 from webtable.links import schema
 from webtable.links.cell_encoding import GONE, encode_uris
-from webtable.links.updating.link_changes import Newest, link_changes
+from webtable.links.updating.link_changes import Newest, link_changes, links_changed
 from webtable.store.cells_and_rows import Row
 from webtable.store.table import Table
 
@@ -115,7 +115,10 @@ class PageRowDecision:
             put[schema.JOURNAL] = encode_uris(targets)
             journal_at = 0  # the revision that is written now
         self._view = View(self.uri, guard, changes.after, targets, journal_at, later)
-        return Change(put=put) if put else None
+        if not put:
+            return None
+        of_revision = links_changed(state.facts) if schema.CUR in put else None
+        return Change(put=put, of_revision=of_revision)
 
     def view(self, revision: int | None) -> View:
         """Returns the row after the write, whose revision is given; None if nothing was written."""

@@ -26,6 +26,7 @@ __all__ = [
     "content_change",
     "decode_changed",
     "encode_changed",
+    "is_changed",
 ]
 
 ChangeKind: TypeAlias = Literal["new", "changed", "status", "gone", "removed"]
@@ -80,6 +81,13 @@ def encode_changed(revision: ContentRevision) -> bytes:
     return f"{revision.number:0{DIGITS}}\t{revision.kind}".encode()
 
 
+def is_changed(value: bytes) -> bool:
+    """Whether a value is the content of such a cell."""
+    number, _, kind = value.decode("utf-8", "replace").partition("\t")
+    is_number = len(number) == DIGITS and number.isascii() and number.isdigit()
+    return is_number and kind in _KINDS
+
+
 def decode_changed(value: bytes) -> ContentRevision:
     """Returns the content revision in a cell.
 
@@ -87,7 +95,7 @@ def decode_changed(value: bytes) -> ContentRevision:
         CorruptData: the cell does not contain one.
     """
     number, _, kind = value.decode("utf-8", "replace").partition("\t")
-    if len(number) != DIGITS or not number.isascii() or not number.isdigit() or kind not in _KINDS:
+    if not is_changed(value):
         raise CorruptData(
             f"{value!r:.80} is not the content revision of a page",
             hint="the cell is damaged; `webtable verify --repair` writes it again",

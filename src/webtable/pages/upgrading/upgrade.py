@@ -6,14 +6,15 @@ that was stopped, also by kill -9, runs again. No step reads more than a batch o
 
 A new step: a function in this folder that takes a `StepRun`, its name in `RUNS` and at the end of
 `webtable.pages.settings.STEPS`, and `NEEDS` there; new stores must be created as the step leaves
-old ones. `docs/howto/upgrade-a-store.md` describes what each step does.
+old ones. The caller gives the steps of what is above pages: that of the link index.
+`docs/howto/upgrade-a-store.md` describes what each step does.
 """
 
 from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import msgspec
 
@@ -46,7 +47,7 @@ RUNS: dict[str, Callable[[StepRun], None]] = {
     "feed": add_feed,
     "facts": add_facts,
 }
-"""How each step runs; the names are those of `webtable.pages.settings.STEPS`."""
+"""How each step of the pages runs; the names are those of `webtable.pages.settings.STEPS`."""
 _EARLIER_CELLS = (b"a:groups", b"a:times")
 
 _log = get_logger("webtable.pages")
@@ -69,7 +70,11 @@ class UpgradeReport(Value, msgspec.Struct):
 
 
 def upgrade(
-    store: Store, parse: Parse, *, on_progress: Callable[[str, int], None] = lambda _, __: None
+    store: Store,
+    parse: Parse,
+    beside: Mapping[str, Callable[[StepRun], None]],
+    *,
+    on_progress: Callable[[str, int], None] = lambda _, __: None,
 ) -> UpgradeReport:
     """Runs the upgrade steps that a store of pages lacks; a store with all of them stays as it is.
 
@@ -77,6 +82,7 @@ def upgrade(
 
     Args:
         parse: parses a stored body again.
+        beside: how the steps run that are not about pages: that of the link index.
         on_progress: is called with a step and the number of pages that it has read.
 
     Raises:
@@ -91,7 +97,7 @@ def upgrade(
     if is_current(values):
         return report
     settings, token = store.table(SETTINGS_TABLE), secrets.token_hex(8).encode()
-    steps = stored_steps(values)
+    steps, runs = stored_steps(values), {**RUNS, **beside}
     began_with = {
         b"a:format": FORMAT.encode(),
         b"a:needs": NEEDS.encode(),
@@ -105,7 +111,7 @@ def upgrade(
         _log.info("store '%s': upgrade step '%s'", store.location, name)
         on_progress(name, 0)
         run = StepRun(store, values, parse, token=token, name=name, on_progress=on_progress)
-        RUNS[name](run)
+        runs[name](run)
         steps.append(name)
         run.change_settings({b"a:steps": " ".join(steps).encode()})
         report.steps.append(name)
