@@ -44,6 +44,7 @@ __all__ = [
     "TableExists",
     "TableNotFound",
     "Timeout",
+    "UrlBlocked",
     "UsageError",
     "WebTableError",
     "door",
@@ -172,6 +173,18 @@ class InvalidUrl(UsageError):
     """The text is not the URL of a page."""
 
     code = "invalid-url"
+
+
+class UrlBlocked(InvalidRequest):
+    """The URL, its domain or a prefix of it is blocked: its page was removed."""
+
+    code = "url-blocked"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the URL is blocked: a page was removed, and may not be stored again",
+            hint="`webtable remove unblock` ends it",
+        )
 
 
 class TableDisabled(InvalidRequest):

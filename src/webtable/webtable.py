@@ -6,25 +6,23 @@ import contextlib
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
 from typing import TYPE_CHECKING, BinaryIO, Literal, Self
 
-from webtable.errors import AlreadyExists
+from webtable.errors import AlreadyExists, WebTableError
 from webtable.links.asking.links_api import Links
 from webtable.links.link_index import LinkIndex
 from webtable.links.whole_store_creation import create_tables, link_hook, opened_links
 from webtable.operations.changes_api import Changes
 from webtable.operations.jobs.writer_open import open_store
+from webtable.operations.removals import Removals
 from webtable.pages.asking.page_at_time import captures_of, indexability_of, page_at
-from webtable.pages.asking.queries import PageQueries
-from webtable.pages.asking.reports import Reports, list_of
+from webtable.pages.asking.reports import Reports, pages_under
 from webtable.pages.asking.results import Results
 from webtable.pages.facts import Facts, Indexability
 from webtable.pages.page import Outcome, Page, PageCapture
 from webtable.pages.page_table import PageTable
 from webtable.pages.storing.capture_parser import parse_stored, ready
 from webtable.pages.time_arguments import When, optional_second
-from webtable.pages.urls import typed_url
 from webtable.store.store import Store, closed_on_error
 from webtable.temporary_folders import remove_all_dead
 
@@ -33,6 +31,7 @@ if TYPE_CHECKING:
     from webtable.links.checking.rebuild import RebuildReport
     from webtable.links.updating.cluster_counts import Drained
     from webtable.links.whole_store_verification import StoreReport
+    from webtable.operations.removals import RemovalReport
     from webtable.pages.asking.export import ExportReport, Form
     from webtable.pages.asking.page_diff import PageDiff
     from webtable.pages.asking.response_headers import ResponseHeaders
@@ -69,6 +68,7 @@ class WebTable:
         links: links to and on pages, the most linked pages, broken links, changes …
         changes: call it for the pages that changed after a cursor; its methods are about named
             consumers of these changes.
+        removals: what was removed, and what is blocked; see `remove`.
     """
 
     def __init__(self, store: Store) -> None:
@@ -78,6 +78,7 @@ class WebTable:
         self.links = Links(self._table)
         self.changes = Changes(self._table)
         self._write_lock = threading.RLock()
+        self.removals = Removals(self._table, self._writing)
 
     @classmethod
     def open(
@@ -219,6 +220,7 @@ class WebTable:
             if on_progress is not None:
                 loader.on_progress = lambda path, at: on_progress(path, at, loader.report)
             report = loader.load([os.fspath(path) for path in paths])
+            self.removals.purge_some()
         if check:
             report.check()
         return report
@@ -248,16 +250,33 @@ class WebTable:
         Raises:
             InvalidUrl: no page can have this URL.
             InvalidRequest: status, headers or time are not valid for a capture.
+            UrlBlocked: the URL was removed, and is not to be stored again.
         """
         from webtable.pages.formats.program_captures import capture_of_program
 
         second = optional_second(fetched)
         capture = ready(capture_of_program(url, body, status, headers, second))
         with self._writing() as pages:
-            (outcome,) = pages.store_captures([capture])
+            (outcome,) = pages.try_captures([capture])
+            if isinstance(outcome, WebTableError):
+                raise outcome
             if pages.hook is not None:
                 pages.hook.settle(is_last=True)
         return outcome
+
+    def remove(self, target: str, *, dry_run: bool = False, block: bool = False) -> RemovalReport:
+        """Removes pages with all their versions, index entries, and the links that they gave.
+
+        Args:
+            target: a URL, a domain with everything under it, or a prefix such as
+                `example.com/blog/*`.
+            dry_run: only count, and return examples.
+            block: do not store these URLs again, and leave them out of links.
+
+        Raises:
+            NotFound: the page of the URL is not stored, and is not to be blocked.
+        """
+        return self.removals.remove(target, dry_run=dry_run, block=block)
 
     # One page
 
@@ -353,14 +372,7 @@ class WebTable:
         Raises:
             InvalidRequest: it is not a domain.
         """
-        queries = PageQueries(self._table)
-        if not domain:
-            return list_of("all-pages", queries.everything, limit, cursor)
-        if "/" in domain.rstrip("/"):
-            url = typed_url(domain)
-            return list_of("directory", partial(queries.in_directory, url), limit, cursor, url=url)
-        fetch = partial(queries.under, domain, with_subdomains=with_subdomains)
-        return list_of("pages", fetch, limit, cursor, domain=domain, subdomains=with_subdomains)
+        return pages_under(self._table, domain, limit, cursor, with_subdomains)
 
     def export(
         self,
@@ -385,15 +397,11 @@ class WebTable:
             AlreadyExists: there is a file of that name.
             InvalidUrl: one of the URLs is not the URL of a page; no file is left behind.
         """
-        from webtable.output_file import new_file
-        from webtable.pages.asking.export import chosen_urls, export
+        from webtable.pages.asking.export import chosen_urls, export_to
 
         of_domain = (page.url for page in self.pages(domain)) if domain else None
-        urls = chosen_urls(self._table, of_domain, urls)
-        if isinstance(out, str | os.PathLike):
-            with new_file(os.fspath(out), overwrite=overwrite) as file:
-                return export(self._table, urls, file, form)
-        return export(self._table, urls, out, form)
+        chosen = chosen_urls(self._table, of_domain, urls)
+        return export_to(self._table, chosen, out, form, overwrite=overwrite)
 
     # Upkeep
 
@@ -413,6 +421,8 @@ class WebTable:
         from webtable.links.whole_store_verification import verify_store
 
         with self._write_lock if repair else contextlib.nullcontext():
+            if repair:
+                self.removals.purge()
             return verify_store(self._table, repair=repair, quick=quick, sample=sample)
 
     def doctor(self) -> list[Finding]:

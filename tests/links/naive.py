@@ -26,6 +26,7 @@ class _Expected:
 
     def __init__(self, index: LinkIndex) -> None:
         pages = index.pages
+        pages.blocked.refresh()
         self.links: dict[bytes, str] = {}
         self.inlinks: dict[bytes, dict[bytes, LinkTexts]] = defaultdict(dict)
         self.remembered: set[tuple[bytes, bytes]] = set()
@@ -38,12 +39,16 @@ class _Expected:
             links = (pages.links(url) or []) if 200 <= page.status <= 299 else []
             self.links[source] = link_text(links)
             for link in links:
+                if pages.blocked.blocks(link.url):
+                    continue
                 target = schema.uri_of(link.url)
                 before = self.inlinks[target].get(source, ())
                 self.inlinks[target][source] = (*before, (link.rel, link.anchor))
             (found,) = table.get_many([Get(row.key, (LINKS,), versions=ALL_VERSIONS)])
             for cell in found.cells if found is not None else ():
                 for link in links_of_text(cell.value.decode()):
+                    if pages.blocked.blocks(link.url):
+                        continue
                     self.remembered.add((source, schema.uri_of(link.url)))
         self.counts = {uri: len(self.inlinks[uri]) for uri in {*self.links, *self.inlinks}}
 
@@ -148,7 +153,9 @@ def _feed(index: LinkIndex) -> dict[bytes, int]:
     rows = index.rows
     entries = [(hit, rows.read_state(hit.row).facts) for hit in list(rows.hits(schema.CHANGES))]
     for hit, facts in entries:
-        revision = facts.get(schema.CHANGED, b"")[:16]
+        revision, _, kind = facts.get(schema.CHANGED, b"").partition(b"\t")
+        if kind == b"removed":
+            continue  # the page is not stored
         if revision and b"%b_%b" % (revision, hit.row) == hit.key[2 * index.has_buckets :]:
             listed[hit.row[2:]] = listed.get(hit.row[2:], 0) + 1
     return listed

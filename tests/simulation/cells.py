@@ -78,6 +78,16 @@ class Row:
                     left -= 1
         return seen
 
+    def raw(self, columns: tuple[bytes, ...]) -> list[RawCell]:
+        """Returns every stored cell and delete marker, the newest of a column first."""
+        seen: list[RawCell] = []
+        for column in sorted(self.cells, key=lambda column: column.partition(b":")[::2]):
+            if _is_wanted(column, columns):
+                name = column if b":" in column else column + b":"
+                newest = sorted(self.cells[column], key=lambda each: -each.timestamp)
+                seen += [(name, each.timestamp, each.value, each.type) for each in newest]
+        return seen
+
     def compact(self, schema: TableSchema, upto: int, purges: Callable[[int], bool] | None) -> None:
         """Drops what a compaction of the cells up to a number drops.
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from tests.links.naive import differences
 from tests.simulation.pages_world import wanted
 from tests.simulation.world import Faults, World
-from webtable.errors import CheckFailed, RetryableError, WebTableError
+from webtable.errors import CheckFailed, RetryableError, UrlBlocked, WebTableError
 from webtable.index.build_and_verify import verify
 from webtable.index.indexed_table import IndexedTable
 from webtable.index.write_protocol import REPAIR_AGE_MS
@@ -83,6 +83,7 @@ class LinksWorld:
     def _make_tables(self) -> None:
         store = self.world.store
         store.create_table(pages_schema.pages_schema("archive", is_embedded=False))
+        store.create_table(pages_schema.settings_schema())
         for index in self._indexes:
             store.create_table(index.schema("ready"))
         store.create_table(links_schema.index_schema(is_embedded=False))
@@ -140,13 +141,17 @@ class LinksWorld:
 
     # Tasks
 
+    def store(self, pages: PageTable, captures: Sequence[NewCapture]) -> None:
+        """Stores captures."""
+        pages.store_captures(captures)
+
     def load(self, pages: PageTable, keeper: LinkHook) -> None:
         """A loader: some captures, or all, in an order and in batches of its own."""
         chance = self.chance
         order = chance.sample(self.captures, chance.randrange(1, len(self.captures) + 1))
         while order:
             size = chance.randrange(1, len(order) + 1)
-            pages.store_captures(order[:size])
+            self.store(pages, order[:size])
             order = order[size:]
             if chance.random() < 0.3:
                 keeper.settle(is_last=True)
@@ -167,7 +172,7 @@ class LinksWorld:
     def check(self) -> None:
         """Lets everything under way come to its end, and compares."""
         if self.chance.random() < 0.3:
-            self.pages.store_captures(self.captures)
+            self.store(self.pages, self.captures)
         self.world.pass_time(2 * INTENT_AGE_MS)
         self.keeper.drain()
         if problems := differences(self.index):
@@ -362,4 +367,4 @@ def _is_expected(error: BaseException) -> bool:
     if isinstance(error, BaseExceptionGroup):
         return all(_is_expected(each) for each in error.exceptions)
     # A worker that stands still for minutes at every attempt gives up after a thousand.
-    return isinstance(error, (RetryableError, CheckFailed))
+    return isinstance(error, (RetryableError, CheckFailed, UrlBlocked))

@@ -14,6 +14,7 @@ _SECTIONS: dict[str, dict[str, tuple[str, str, str]]] = {
         "diff": ("pages.diff", "diff", "Show what changed between two versions of a page."),
         "report": ("pages.reports", "report", "List pages: errors, largest, modified …"),
         "changes": ("pages.changes", "changes", "List the pages that changed since a cursor."),
+        "remove": ("pages.remove", "remove", "Remove pages, and block their URLs."),
         "export": ("pages.export", "export", "Write pages to a file: WARC, JSON lines, CDXJ."),
         "index": ("pages.indexes", "index", "List and build the indexes of pages."),
         "doctor": ("pages.doctor", "doctor", "Measure a store of pages and give advice."),

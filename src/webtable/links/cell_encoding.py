@@ -4,6 +4,8 @@ r"""The bytes in the cells of the link index.
                       with URL, rel and anchor separated by tabs; links to one target side by side;
                       empty if the page has no links
     page:at           the revision of the page's own row that `cur` was read from, decimal
+    page:removed      the revision of the tombstone of a removed page, decimal; links that were read
+                      from an earlier revision are not written any more
     page:changed      the revision of the last change of `cur`, 16 digits, TAB, `new` or `changed`
     page:journal      zlib of target URIs, one in each line; empty if no work is left
     page:incount      how many pages link here, decimal

@@ -52,6 +52,7 @@ __all__ = [
     "INDEX_TABLE",
     "JOURNAL",
     "PAGE_COUNT",
+    "REMOVED_AT",
     "TOP_RANKS",
     "WORK_TABLE",
     "Domains",
@@ -94,6 +95,7 @@ CHANGE_BUCKET_BYTES: Final = 2
 
 PAGE, INLINKS, DOMAIN, MEMBERS, RANK = "page", "inlinks", "domain", "members", "rank"
 CUR, AT, JOURNAL, INCOUNT = b"page:cur", b"page:at", b"page:journal", b"page:incount"
+REMOVED_AT = b"page:removed"
 CHANGED = b"page:changed"
 COUNT, SHARD_REVISION = b"page:count", b"page:shardrev"
 PAGE_COUNT, DOMAIN_REVISION = b"domain:pagecount", b"domain:shardrev"

@@ -12,12 +12,14 @@ from webtable.index.write_protocol import SKEW_MS, WRITE_LIMIT_MS
 __all__ = [
     "INTENT_AGE_MS",
     "INTENT_LIMIT_MS",
+    "checks_again",
     "is_abandoned",
     "is_newer",
     "may_write",
     "merged",
     "needs_mark",
     "sums_late",
+    "waits_for_rebuild",
 ]
 
 INTENT_LIMIT_MS = 240_000
@@ -41,6 +43,23 @@ def needs_mark(is_changed: bool) -> bool:  # noqa: ARG001 - the rule is that it 
     """A target is marked even if its state was current already.
 
     The worker that wrote that state may have died before it wrote the mark.
+    """
+    return True
+
+
+def checks_again() -> bool:
+    """A worker reads the block list once more after it wrote states.
+
+    A target that was blocked meanwhile had its states removed before this one was written.
+    """
+    return True
+
+
+def waits_for_rebuild() -> bool:
+    """A removal stops, after it put its intents, where the index is not ready.
+
+    A rebuild first marks the index as not ready and then looks for intents, so that one of the two
+    sees the other.
     """
     return True
 

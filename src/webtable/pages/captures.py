@@ -52,6 +52,7 @@ REASONS = {
     "bad-line": "the line of JSON is not an object with the fields of a page",
     "bad-record": "the record's header cannot be read",
     "bad-url": "the record's URL is not valid for a page",
+    "blocked": "the URL is blocked: its page was removed",
     "crashed": "parsing the record failed, or crashed the process",
     "damaged": "the compressed data cannot be unpacked",
     "future": "the record is dated more than a day in the future",
@@ -66,7 +67,7 @@ REASONS = {
 }
 """Why a record was not stored, or not completely: every code of a `Skipped`, and its meaning."""
 
-EXPECTED_REASONS = frozenset({"other-type"})
+EXPECTED_REASONS = frozenset({"other-type", "blocked"})
 """The reasons that occur in every crawl and need no warning."""
 
 ENDED_PROCESS = "the processes that read or parsed it died"

@@ -27,6 +27,7 @@ from webtable.pages.page import (
     page_of,
 )
 from webtable.pages.public_suffixes import newest_list, suffixes_of
+from webtable.pages.removing.block_list import BlockList
 from webtable.pages.schema import PROFILES, SETTINGS_TABLE, TABLE, Profile
 from webtable.pages.settings import (
     CLOCKS,
@@ -83,6 +84,7 @@ class PageTable:
         rows: the main table with its indexes.
         hook: is called for every stored capture.
         parse: parses a stored body again.
+        blocked: the URLs that may not be stored.
         incarnation: identifies the store; a restored or copied store has another one.
     """
 
@@ -95,7 +97,8 @@ class PageTable:
         self.hook: PageHook | None = None
         self.parse = parse
         self.incarnation = settings.incarnation
-        self._writer = CaptureWriter(rows, settings.keys, parse)
+        self.blocked = BlockList(rows.store, settings.keys, rows.new_token)
+        self._writer = CaptureWriter(self, parse)
 
     @classmethod
     def create(

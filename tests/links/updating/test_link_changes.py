@@ -18,7 +18,7 @@ texts = st.lists(
     st.tuples(st.sampled_from(URLS), st.sampled_from(["", "nofollow"]), st.sampled_from("xy")),
     max_size=5,
 ).map(lambda links: "\n".join("\t".join(link) for link in links))
-newest_links = st.none() | st.builds(Newest, st.integers(1, 4), texts)
+newest_links = st.none() | st.builds(Newest, st.integers(1, 4), texts, st.just(False))
 
 
 @st.composite
@@ -76,7 +76,8 @@ def test_the_same_links_again_change_nothing(
 ) -> None:
     first = link_changes(PAGE, row, newest, own)
     again = link_changes(PAGE, {**row, **first.put}, newest, own)
-    assert again == LinkChanges(first.after, first.after, {}, set(), first.others, first.unfinished)
+    others = first.others, first.unfinished
+    assert again == LinkChanges(first.after, first.after, {}, (), set(), *others)
 
 
 def test_links_in_another_order_are_stored_without_updates_of_targets() -> None:
@@ -91,3 +92,29 @@ def test_links_that_stay_are_not_stored_again() -> None:
     row = {schema.AT: b"1", schema.CUR: encode_cur("https://a.com/\t\tx")}
     changes = link_changes(PAGE, row, Newest(2, "https://a.com/\t\tx"))
     assert changes.put == {schema.AT: b"2"}
+
+
+def test_a_removed_page_keeps_the_end_of_its_links_as_a_guard() -> None:
+    row = {schema.AT: b"3", schema.CUR: encode_cur("https://a.com/\t\tx")}
+    removed = link_changes(PAGE, row, Newest(5, "", is_removed=True), [b"com.b/"])
+    assert (removed.put, set(removed.delete)) == (
+        {schema.REMOVED_AT: b"5"},
+        {schema.AT, schema.CUR},
+    )
+    assert removed.targets() == {PAGE, b"com.a/", b"com.b/"}
+    assert removed.after == {}
+    late = link_changes(PAGE, removed.put, Newest(4, "https://a.com/\t\tx"))
+    assert (late.put, late.targets()) == ({}, set())
+    again = link_changes(PAGE, removed.put, Newest(6, "https://a.com/\t\tx"))
+    assert again.put[schema.AT] == b"6"
+    assert again.targets() == {PAGE, b"com.a/"}
+
+
+def test_targets_that_are_left_out_have_no_state() -> None:
+    links = "https://a.com/\t\tx\nhttps://b.com/\t\ty"
+    row = {schema.AT: b"1", schema.CUR: encode_cur(links)}
+    changes = link_changes(
+        PAGE, row, Newest(2, links), [b"com.a/"], is_left_out=lambda uri: uri == b"com.a/"
+    )
+    assert set(changes.before) == set(changes.after) == {b"com.b/"}
+    assert changes.targets() == set()

@@ -159,7 +159,7 @@ def _warn(report: LoadReport, skipped_to: str | None) -> None:
     for problem in report.problems():
         talk(f"webtable: {problem}")
     for reason, count in sorted(report.skipped.items()):
-        if reason not in EXPECTED_REASONS:
+        if reason not in EXPECTED_REASONS or reason == "blocked":
             talk(f"{count:,} not stored ({reason}): {REASONS.get(reason, reason)}")
     if report.links_cut:
         talk(f"{report.links_cut:,} stored without all links (links-cut): {REASONS['links-cut']}")

@@ -22,6 +22,7 @@ from webtable.links.link_index import LinkIndex
 from webtable.pages.asking.change_feed import FeedSource
 from webtable.pages.columns import DIGEST, FETCHED, REMOVED, STATUS, URL
 from webtable.pages.keys import KeyRange
+from webtable.pages.removing.targets import row_hash
 from webtable.pages.settings import PURGED_LINKS
 from webtable.pages.storing.content_revision import decode_changed
 from webtable.result_base import Value
@@ -103,16 +104,17 @@ class LinkFeed(FeedSource[LinkChange]):
         urls = [schema.url_of(hit.row[2:]) for hit in checked]
         keys = [pages.keys.row_key(url) for url in urls]
         found = pages.rows.table.get_many(keys, _PAGE_COLUMNS) if keys else []
-        for hit, url, page in zip(checked, urls, found, strict=True):
+        for hit, key, url, page in zip(checked, keys, urls, found, strict=True):
             facts = {} if page is None else page.values()
-            yield hit.row, _change_of(hit, url, facts)
+            yield hit.row, _change_of(hit, url, facts, row_hash(key))
 
 
-def _change_of(hit: Hit, url: str, page: dict[bytes, bytes]) -> LinkChange:
+def _change_of(hit: Hit, url: str, page: dict[bytes, bytes], removed: str) -> LinkChange:
     assert hit.found is not None
     number, kind = decode_changed(hit.found.values()[schema.CHANGED])
-    if REMOVED in page and URL not in page:
-        return LinkChange("", "removed", "", "", 0, number, page[REMOVED].decode())
+    # The row of the page is removed first, and its links follow.
+    if kind == "removed" or (REMOVED in page and URL not in page):
+        return LinkChange("", "removed", "", "", 0, number, removed)
 
     def text(column: bytes) -> str:
         return page.get(column, b"").decode()

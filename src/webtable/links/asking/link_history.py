@@ -29,6 +29,7 @@ from webtable.links.cell_encoding import LinkText
 from webtable.links.link_index import LinkIndex
 from webtable.links.schema import url_of
 from webtable.pages.asking.results import QueryCost, ResultPage, bounded
+from webtable.pages.removing.block_list import BlockList
 from webtable.pages.storing.cell_encoding import NO_LINKS, encode_time
 from webtable.pages.storing.page_versions import CaptureNote
 from webtable.pages.storing.stored_links import links_identity
@@ -123,7 +124,7 @@ class LinkHistory:
         """
         cost = QueryCost(index=schema.INDEX_TABLE)
         reader, past = LinkReader(self._index, cost), Past(self._index.pages, cost)
-        uri = find_page(self._index, url, reader)
+        uri = self._target(url, reader)
         start, shown = link_place(after)
         not_kept = 0
 
@@ -223,9 +224,11 @@ class LinkHistory:
         if is_domain:
             site, registered = find_domain(self._index, name)
             members = reader.members(registered, start=place.target, with_gone=True)
-            targets = (uri for uri in members if site.has(url_of(uri)))
+            is_blocked = self._blocked().blocks
+            urls = ((uri, url_of(uri)) for uri in members)
+            targets = (uri for uri, url in urls if site.has(url) and not is_blocked(url))
         else:
-            targets = iter([find_page(self._index, name, reader)])
+            targets = iter([self._target(name, reader)])
         comparison = _Comparison(self._index, past, _Span(*span))
 
         def links() -> Iterator[_Link]:
@@ -243,6 +246,17 @@ class LinkHistory:
         if not results.items and comparison.not_kept and is_early:
             raise _too_early(f"links to {name}", span[0], retention.since)
         return PastPage(results, retention, comparison.not_kept)
+
+    def _target(self, url: str, reader: LinkReader) -> bytes:
+        """Returns the URI of a target; sources may remember links to a blocked one."""
+        if self._blocked().blocks(url):
+            raise NotFound("page", url, hint="its URL is blocked, see `webtable remove blocked`")
+        return find_page(self._index, url, reader)
+
+    def _blocked(self) -> BlockList:
+        blocked = self._index.pages.blocked
+        blocked.refresh()
+        return blocked
 
 
 class _Comparison:

@@ -38,7 +38,7 @@ class _Recheck:
         pages = self._index.pages
         keys = [pages.keys.row_key(schema.url_of(uri)) for uri in uris]
         rows = pages.rows.table.get_many(keys, SOURCE_COLUMNS, versions=ALL_VERSIONS)
-        found = [source_of(row) for row in rows if row is not None]
+        found = [source_of(self._index, row) for row in rows if row is not None]
         return {source.uri: source for source in found if source is not None}
 
     def confirms(self, finding: Finding) -> bool:

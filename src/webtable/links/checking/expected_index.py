@@ -11,7 +11,7 @@ of the rows and columns of the index. In a state, 00 is written as `00 z` and a 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from webtable.errors import CorruptData
@@ -19,6 +19,7 @@ from webtable.index.cell_encoding import decode_revision
 from webtable.links.cell_encoding import GONE
 from webtable.links.link_index import LinkIndex
 from webtable.links.schema import shard_of, uri_of
+from webtable.links.updating.left_out import left_out_of
 from webtable.pages.columns import (
     DIGEST,
     INLINK_COUNT,
@@ -79,6 +80,7 @@ class Source(NamedTuple):
         text: the links of its newest capture, if that was a success; a line for each link.
         older: the other stored versions of its links.
         inlinks, inlinks_at, counted: the cells of the row about links to it; empty if missing.
+        left_out: whether a target has no state, since its URL is blocked; None: none is.
     """
 
     uri: bytes
@@ -89,13 +91,15 @@ class Source(NamedTuple):
     inlinks: bytes
     inlinks_at: bytes
     counted: bytes
+    left_out: Callable[[bytes], bool] | None = None
 
 
 def sources(index: LinkIndex) -> Iterator[Source]:
     """Yields all stored pages, in the order of their rows."""
+    index.pages.blocked.refresh()
     rows = index.pages.rows.table.scan(columns=SOURCE_COLUMNS, versions=ALL_VERSIONS)
     for row in rows:
-        source = source_of(row)
+        source = source_of(index, row)
         if source is not None:
             yield source
 
@@ -114,7 +118,7 @@ def sized_batches(found: Iterable[Source]) -> Iterator[list[Source]]:
         yield batch
 
 
-def source_of(row: Row) -> Source | None:
+def source_of(index: LinkIndex, row: Row) -> Source | None:
     """Decodes a row that was read with `SOURCE_COLUMNS`; None if its URL is not valid."""
     texts: list[bytes] = []
     values: dict[bytes, bytes] = {}
@@ -144,6 +148,7 @@ def source_of(row: Row) -> Source | None:
         values.get(INLINKS, b""),
         values.get(INLINKS_AT, b""),
         values.get(INLINK_COUNT, b""),
+        left_out_of(index.pages.blocked),
     )
 
 
@@ -154,7 +159,8 @@ def source_states(source: Source) -> dict[bytes, bytes]:
         CorruptData: the stored links do not decode.
     """
     try:
-        return _states(source.text, source.older, b"\n")
+        states = _states(source.text, source.older, b"\n")
+        return _without(states, source.left_out)
     except ValueError as exc:
         raise _undecodable(source) from exc
 
@@ -180,6 +186,15 @@ def _states(text: bytes, older: Iterable[bytes], line_feed: bytes) -> dict[bytes
         for uri in _states(each, (), b""):
             states.setdefault(uri, GONE)
     return states
+
+
+def _without(
+    states: dict[bytes, bytes], left_out: Callable[[bytes], bool] | None
+) -> dict[bytes, bytes]:
+    """Returns the states without those of blocked targets."""
+    if left_out is None:
+        return states
+    return {target: state for target, state in states.items() if not left_out(target)}
 
 
 def _origin(origin: bytes) -> bytes:
@@ -230,7 +245,7 @@ def source_lines(source: Source, shards: int) -> list[bytes]:
     if b"\0" in text:
         text = text.replace(b"\0", _NUL)
     try:
-        states = _states(text, older, _LINE_FEED)
+        states = _without(_states(text, older, _LINE_FEED), source.left_out)
     except ValueError as exc:
         raise _undecodable(source) from exc
     middle = b"\0%x%b\0" % (shard_of(source.uri, shards), source.uri)

@@ -10,14 +10,15 @@ newer.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 import msgspec
 
 from webtable.errors import ConflictError
 from webtable.index.cell_encoding import Revision, encode_revision
-from webtable.index.indexed_table import Change
+from webtable.index.indexed_table import Change, Decide, RowState
 from webtable.links import schema
 from webtable.links.cell_encoding import GONE, encode_cur
 from webtable.links.checking.expected_index import (
@@ -36,7 +37,7 @@ from webtable.links.updating.embedded import forget_counts
 from webtable.links.updating.link_changes import links_changed
 from webtable.links.write_protocol import is_abandoned
 from webtable.loggers import get_logger
-from webtable.pages.columns import INLINK_COUNT, INLINKS, INLINKS_AT
+from webtable.pages.columns import INLINK_COUNT, INLINKS, INLINKS_AT, URL
 from webtable.result_base import Value
 from webtable.store.mutation import Durability, Put
 
@@ -92,12 +93,26 @@ def rebuild(
     Raises:
         ConflictError: another process seems to be loading pages.
     """
-    _check_still(index)
     began = time.monotonic()
+    _begin(index)
     with scratch(directory) as folder:
         report = _Rebuild(index, folder, on_progress or (lambda _, __: None), run_bytes).run()
     report.seconds = time.monotonic() - began
     return report
+
+
+def _begin(index: LinkIndex) -> None:
+    """Marks the index as not ready, then makes sure that no process is storing pages.
+
+    In this order: a removal puts its intents first, and then stops if the index is not ready.
+    """
+    was_ready = index.is_ready
+    index.set_ready(False)
+    try:
+        _check_still(index)
+    except ConflictError:
+        index.set_ready(was_ready)
+        raise
 
 
 def _check_still(index: LinkIndex) -> None:
@@ -141,7 +156,6 @@ class _Rebuild:
         index, store = self._index, self._index.store
         place, report = store.location, self._report
         _log.info("store '%s': the link index is rebuilt: it is emptied", place)
-        index.set_ready(False)
         # The feed of the links begins from the beginning: its entries come in the order of the
         # pages, while readers of the old ones rely on that of the revisions.
         index.begin_incarnation()
@@ -265,7 +279,7 @@ class _Rebuild:
         member_row, domain = b"", b""
         members: dict[bytes, bytes] = {}
         count = 0
-        pages: list[tuple[bytes, Change]] = []
+        pages: list[tuple[bytes, Decide]] = []
         for line in self._rows.lines():
             row, _, what = line[:-1].partition(b"\t")
             if row != member_row and member_row:
@@ -294,13 +308,18 @@ class _Rebuild:
         members[schema.DOMAIN_REVISION] = self._cell
         self._batch.add(Put(row, members, timestamp=self._now))
 
-    def _add_page(self, pages: list[tuple[bytes, Change]], row: bytes, number: bytes) -> None:
+    def _add_page(self, pages: list[tuple[bytes, Decide]], row: bytes, number: bytes) -> None:
         values = {INLINKS: number, INLINKS_AT: b"%d" % self._now, INLINK_COUNT: number}
-        pages.append((row, Change(put=values)))
+        pages.append((row, partial(_counted, values)))
         if len(pages) >= _BATCH_ROWS:
             self._write_pages(pages)
             pages.clear()
 
-    def _write_pages(self, pages: list[tuple[bytes, Change]]) -> None:
+    def _write_pages(self, pages: list[tuple[bytes, Decide]]) -> None:
         if pages:
             self._index.pages.rows.write_many(pages, durability=self._durability)
+
+
+def _counted(values: Mapping[bytes, bytes], state: RowState) -> Change | None:
+    """Puts the number of links to a page into its row, unless the page was removed meanwhile."""
+    return Change(put=values) if URL in state.facts else None

@@ -164,7 +164,7 @@ class _Refresh:
         pages = self._index.pages
         key = pages.keys.row_key(schema.url_of(self.uri))
         found = pages.rows.table.get(key, SOURCE_COLUMNS, versions=ALL_VERSIONS)
-        source = None if found is None else source_of(found)
+        source = None if found is None else source_of(self._index, found)
         if source is None:
             self.states = {}
             gone = (schema.AT, schema.CUR, schema.CHANGED)

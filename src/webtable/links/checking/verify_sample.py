@@ -59,7 +59,9 @@ def check_sample(index: LinkIndex, sample: Sample, on_finding: OnFinding) -> int
     pages = 0
     for rows in batches(chosen_rows(index.pages, sample), _PAGES):
         found = index.pages.rows.table.get_many(rows, SOURCE_COLUMNS, versions=ALL_VERSIONS)
-        some = [each for row in found if row is not None and (each := source_of(row)) is not None]
+        some = [
+            each for row in found if row is not None and (each := source_of(index, row)) is not None
+        ]
         pages += len(some)
         for finding in check_pages(index, some):
             on_finding(finding)
@@ -130,7 +132,7 @@ def _state_in_page(index: LinkIndex, source: bytes, target: bytes) -> bytes | No
     pages = index.pages
     key = pages.keys.row_key(schema.url_of(source))
     found = pages.rows.table.get(key, SOURCE_COLUMNS, versions=ALL_VERSIONS)
-    stored = None if found is None else source_of(found)
+    stored = None if found is None else source_of(index, found)
     return None if stored is None else source_states(stored).get(target)
 
 

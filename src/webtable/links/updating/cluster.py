@@ -16,17 +16,19 @@ from functools import partial
 from itertools import islice
 from typing import NamedTuple, TypeAlias, TypeVar
 
-from webtable.errors import Timeout
+from webtable.errors import ConflictError, Timeout
 from webtable.index.cell_encoding import decode_revision
 from webtable.index.write_protocol import Clock
 from webtable.links import schema, write_protocol
-from webtable.links.cell_encoding import encode_uris
+from webtable.links.cell_encoding import GONE, encode_uris
 from webtable.links.link_index import LinkIndex
 from webtable.links.updating.link_changes import Newest
 from webtable.links.updating.page_row_update import PageRowDecision, View, read_rows
 from webtable.links.updating.shard_writer import PAGE_CELLS, ShardWriter, State
-from webtable.pages.columns import DIGEST, LINKS, LINKS_OF, REVISION, STATUS
+from webtable.pages.columns import DIGEST, LINKS, LINKS_OF, REMOVED, REVISION, STATUS, URL
 from webtable.pages.page import NewCapture
+from webtable.pages.removing.block_list import BlockList
+from webtable.pages.removing.row_removal import is_tombstone
 from webtable.pages.storing.stored_links import newest_links
 from webtable.store.mutation import Delete, Mutation, Put
 from webtable.store.table import Table
@@ -40,7 +42,7 @@ Own: TypeAlias = Mapping[bytes, Collection[bytes]]
 
 _ROWS = 500
 _MARKED = 1_000
-_PAGE_COLUMNS = (REVISION, DIGEST, STATUS, LINKS, LINKS_OF)
+_PAGE_COLUMNS = (REVISION, URL, REMOVED, DIGEST, STATUS, LINKS, LINKS_OF)
 
 
 class Intent(NamedTuple):
@@ -105,6 +107,22 @@ class Updater:
             {schema.uri_of(url): "\n".join(lines).encode() for url, lines in named.items()}
         )
 
+    def begin_pages(self, urls: Iterable[str]) -> Intents:
+        """Writes an intent for each page that is about to be removed.
+
+        Raises:
+            ConflictError: the link index is being rebuilt, or a rebuild was interrupted.
+        """
+        begun = self._put_intents({schema.uri_of(url): b"removed" for url in urls})
+        if write_protocol.waits_for_rebuild() and not self._index.is_ready:
+            self._end(begun.intents)
+            raise ConflictError(
+                "pages cannot be removed while the link index is rebuilt",
+                hint="repeat it when the rebuild has ended; run `webtable links rebuild` if that"
+                " was interrupted",
+            )
+        return begun
+
     def _put_intents(self, named: Mapping[bytes, bytes]) -> Intents:
         # The age counts from before the write, so that a pause in between is part of it.
         begun_ms = self._clock.elapsed_ms()
@@ -161,6 +179,10 @@ class Updater:
             uris = list(own)
         self._end(some)
 
+    def end(self, begun: Intents) -> None:
+        """Ends the intents of `begin_pages`."""
+        self._end(begun.intents)
+
     def _end(self, intents: Iterable[Intent]) -> None:
         deletes = [
             Delete(schema.intent_row(intent.uri), timestamp=intent.put_ms).column(intent.column)
@@ -193,19 +215,29 @@ class Updater:
             if REVISION not in values:
                 newest[uri] = None
                 continue
-            newest[uri] = Newest(decode_revision(values[REVISION]).number, newest_links(values))
+            number = decode_revision(values[REVISION]).number
+            newest[uri] = Newest(number, newest_links(values), is_tombstone(values))
         return newest
 
     def _write_states(self, views: Iterable[View]) -> set[bytes]:
         """Writes states to targets; returns the pages whose counts must be exported."""
         marked: set[bytes] = set()
+        blocked = self._index.pages.blocked
+        blocked.refresh()
         for some in _chunks(_target_states(views, self._index.shards), _ROWS):
             states: dict[bytes, list[State]] = {}
             targets: dict[bytes, bytes] = {}
             for row, target, state in some:
-                states.setdefault(row, []).append(state)
+                states.setdefault(row, []).append(_without_blocked(target, state, blocked))
                 targets[row] = target
             changed = self._shards.write(states)
+            if write_protocol.checks_again() and blocked.refresh():
+                # The states of a URL that was blocked meanwhile were removed before these came.
+                late: dict[bytes, list[State]] = {}
+                for row, target, state in some:
+                    if blocked.blocks(schema.url_of(target)):
+                        late.setdefault(row, []).append(_without_blocked(target, state, blocked))
+                changed |= self._shards.write(late)
             marked.update(
                 t for row, t in targets.items() if write_protocol.needs_mark(row in changed)
             )
@@ -238,6 +270,13 @@ def _target_states(views: Iterable[View], shards: int) -> Iterator[tuple[bytes, 
             if target != view.uri:
                 row = schema.shard_row(b"p:", target, shard)
                 yield row, target, State(view.uri, view.state(target), view.guard)
+
+
+def _without_blocked(target: bytes, state: State, blocked: BlockList) -> State:
+    """Returns the state to write to a target: no link, if the target is blocked."""
+    if not blocked.blocks(schema.url_of(target)):
+        return state
+    return state._replace(value=GONE, is_forced=True)
 
 
 def _send(table: Table, mutations: Sequence[Mutation]) -> None:

@@ -22,7 +22,9 @@ from webtable.links.updating.cluster import Intent, Updater
 from webtable.links.updating.count_rules import incount, inlink_columns, member_state
 from webtable.links.updating.shard_writer import DOMAIN_CELLS, ShardWriter, State
 from webtable.loggers import get_logger
-from webtable.pages.columns import LINKS
+from webtable.pages.columns import LINKS, URL
+from webtable.pages.removing.remover import Remover
+from webtable.pages.removing.tombstones import Tombstones
 from webtable.pages.storing.row_history import read_history
 from webtable.result_base import Value
 from webtable.store.cells_and_rows import Row
@@ -116,9 +118,26 @@ class Exporter:
             uris = list(dict.fromkeys(intent.uri for intent in some))
             keys = [pages.keys.row_key(schema.url_of(uri)) for uri in uris]
             Writer(pages.rows).finish(pages.rows.read_states(keys), clears=True)
-            own = {uri: self._targets(key) for uri, key in zip(uris, keys, strict=True)}
+            self._remove_blocked(keys)
+            # The page itself, too: its row may be new since a removal, and lack its inlinks.
+            own = {uri: {uri, *self._targets(key)} for uri, key in zip(uris, keys, strict=True)}
+            for uri, tombstone in zip(uris, Tombstones(pages.store).get_many(keys), strict=True):
+                if tombstone is not None:
+                    own[uri].update(schema.uri_of(url) for url in tombstone.links)
             self._updater.take_over(some, own)
         return len(found)
+
+    def _remove_blocked(self, keys: Sequence[bytes]) -> None:
+        """Removes pages whose URLs were blocked while a worker stored them, and died."""
+        pages = self._index.pages
+        pages.blocked.refresh()
+        if pages.blocked.is_empty:
+            return
+        for key, row in zip(keys, pages.rows.table.get_many(keys, (URL,)), strict=True):
+            url = b"" if row is None else row.value(URL) or b""
+            if url and pages.blocked.blocks(url.decode()):
+                # Without the hook: the intents that are finished here update the links.
+                list(Remover(pages, None).remove([(key, url.decode())]))
 
     def _abandoned(self, row: Row, now_ms: int) -> Iterator[Intent]:
         uri = row.key.split(b":", 2)[2]

@@ -18,6 +18,7 @@ from webtable.links.cell_encoding import GONE, live_values
 from webtable.links.link_index import LinkIndex
 from webtable.links.updating.cluster_counts import Drained
 from webtable.links.updating.embedded_counts import Counts, forget_counts
+from webtable.links.updating.left_out import left_out_of
 from webtable.links.updating.link_changes import (
     LinkChanges,
     Newest,
@@ -30,6 +31,7 @@ from webtable.store.mutation import Spread, Write
 __all__ = ["Committer", "forget_counts"]
 
 _COLUMNS = (schema.AT, schema.CUR, schema.JOURNAL)
+_WRITTEN = (schema.AT, schema.CUR)
 
 
 class _PageUpdate(NamedTuple):
@@ -39,12 +41,24 @@ class _PageUpdate(NamedTuple):
         changes: what its links change.
         targets: every page whose state must be written, and the page itself if it is new.
         is_first: whether the page is new and only its newest links must be written.
+        is_removed: whether the page was removed.
+        ever: then, every page that it ever linked to.
     """
 
     uri: bytes
     changes: LinkChanges
     targets: Collection[bytes]
     is_first: bool
+    is_removed: bool
+    ever: Collection[bytes] = ()
+
+    @property
+    def columns(self) -> Columns | None:
+        """The columns of the row of the page that change; None: none does."""
+        if self.changes.delete:
+            # No worker can come late with earlier links, so their end is not recorded.
+            return dict.fromkeys(self.changes.delete)
+        return self.changes.put or None
 
 
 class Committer:
@@ -64,10 +78,10 @@ class Committer:
         uris = [schema.uri_of(change.url) for change in changes]
         states = self._rows.read([schema.page_row(uri) for uri in uris])
         updates = [
-            _update(change, uri, state, now_ms)
+            self._update(change, uri, state, now_ms)
             for change, uri, state in zip(changes, uris, states, strict=True)
         ]
-        revisions, writes = self._rows.plan(states, [each.changes.put or None for each in updates])
+        revisions, writes = self._rows.plan(states, [each.columns for each in updates])
         table, differences = schema.INDEX_TABLE, Counter[bytes]()
         for each, revision, state in zip(updates, revisions, states, strict=True):
             written = _states(each)
@@ -77,6 +91,30 @@ class Committer:
                 writes.append((table, Spread(column, written, timestamp=guard, **schema.SHARD)))
             _count(each, differences)
         return writes + self._counts.move(differences)
+
+    def _update(self, change: LinksChange, uri: bytes, state: RowState, now_ms: int) -> _PageUpdate:
+        """Decides the writes for a page whose links have changed."""
+        facts, newest = state.facts, None
+        guard = int(facts.get(schema.AT) or 0)
+        if change.is_removed or change.links is not None:
+            # Links in the commit of the page itself are newer, even if the clock went back.
+            newest = Newest(max(now_ms, guard + 1), change.links or "", change.is_removed)
+        own = [uri] if change.is_new else []
+        for text in change.earlier:
+            own += live_values(text)
+        changes = link_changes(
+            uri, facts, newest, own, is_left_out=left_out_of(self._index.pages.blocked)
+        )
+        targets = changes.targets()
+        is_first = (
+            schema.AT not in facts
+            and not change.is_removed
+            and not changes.before
+            and len(targets) == len(changes.after) + 1
+        )
+        # Also at blocked pages, where the states say that the page linked there once.
+        ever = {*targets, *own} if change.is_removed else ()
+        return _PageUpdate(uri, changes, targets, is_first, change.is_removed, ever)
 
     def forget(self) -> None:
         """Clears the cached counts after a commit that failed."""
@@ -95,28 +133,16 @@ def _with_revision(state: RowState, columns: Columns, number: int) -> Columns:
     """Adds the revision of the links, where they change."""
     if schema.CUR not in columns:
         return columns
-    return {**columns, **links_changed(state.facts)(number)}
+    is_removed = columns[schema.CUR] is None
+    return {**columns, **links_changed(state.facts, is_removed=is_removed)(number)}
 
 
-def _update(change: LinksChange, uri: bytes, state: RowState, now_ms: int) -> _PageUpdate:
-    """Decides the writes for a page whose links have changed."""
-    facts, newest = state.facts, None
-    at = facts.get(schema.AT)
-    if change.links is not None:
-        # Links in the commit of the page itself are newer, even if the clock went back.
-        newest = Newest(now_ms if at is None else max(now_ms, int(at) + 1), change.links)
-    own = [uri] if change.is_new else []
-    for text in change.earlier:
-        own += live_values(text)
-    changes = link_changes(uri, facts, newest, own)
-    targets = changes.targets()
-    is_first = at is None and not changes.before and len(targets) == len(changes.after) + 1
-    return _PageUpdate(uri, changes, targets, is_first)
-
-
-def _states(update: _PageUpdate) -> Mapping[bytes, bytes]:
-    """Returns the states to write, by target; the page itself has no state."""
+def _states(update: _PageUpdate) -> Mapping[bytes, bytes | None]:
+    """Returns the states to write, by target; None: to delete. The page itself has no state."""
     uri, after = update.uri, update.changes.after
+    if update.is_removed:
+        # No other worker can write a state late, so none needs to stay as a guard.
+        return {target: None for target in update.ever if target != uri}
     if update.is_first:
         return after
     return {target: after.get(target, GONE) for target in update.targets if target != uri}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from webtable.links import schema
 from webtable.links.cell_encoding import live_values
@@ -10,6 +11,8 @@ from webtable.links.link_index import LinkIndex
 from webtable.links.updating.cluster import Intents, Updater
 from webtable.links.updating.cluster_counts import Drained, Exporter
 from webtable.links.updating.embedded import Committer
+from webtable.links.updating.removed_links import LinkPurge
+from webtable.pages.asking.change_feed import Position
 from webtable.pages.hooks import Begun, LinksChange
 from webtable.pages.page import NewCapture
 from webtable.store.mutation import Write
@@ -30,6 +33,7 @@ class LinkHook:
         self._committer = Committer(index) if is_embedded else None
         self._updater = Updater(index)
         self._exporter = Exporter(index)
+        self._purge = LinkPurge(index)
         self._batches = 0
 
     def together(self, changes: Sequence[LinksChange]) -> Sequence[tuple[str, Write]]:
@@ -46,6 +50,14 @@ class LinkHook:
         """Stores which captures are about to be written; on a cluster."""
         return self._updater.begin(captures)
 
+    def begin_removal(self, urls: Sequence[str]) -> Intents:
+        """Stores which pages are about to be removed; on a cluster.
+
+        Raises:
+            ConflictError: the link index is being rebuilt, or a rebuild was interrupted.
+        """
+        return self._updater.begin_pages(urls)
+
     def finish(self, begun: Begun, changes: Sequence[LinksChange]) -> None:
         """Updates the index after the captures are stored; on a cluster."""
         assert isinstance(begun, Intents)
@@ -56,6 +68,12 @@ class LinkHook:
             for text in (change.links or "", *change.earlier):
                 targets.update(live_values(text))
         self._updater.finish(begun, own)
+
+    def purge(
+        self, url: str, links: Sequence[str], passed: Position | None
+    ) -> Literal["unread", "unfinished"] | None:
+        """Deletes what the index still has of a removed page: its states, its place in the feed."""
+        return self._purge.purge(url, links, passed)
 
     def settle(self, *, is_last: bool) -> None:
         """Exports counts after a number of batches, and after the last one."""

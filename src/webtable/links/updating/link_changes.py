@@ -6,7 +6,7 @@ of pages in one commit, `page_row_update.PageRowDecision` writes one row of a cl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from webtable.links import schema, write_protocol
@@ -25,6 +25,8 @@ class Newest(NamedTuple):
 
     revision: int
     links: str
+    is_removed: bool = False
+    """Whether the page was removed; then it has no links."""
 
 
 class LinkChanges(NamedTuple):
@@ -34,6 +36,7 @@ class LinkChanges(NamedTuple):
         before: target → the state of the link there, from the stored row of the page.
         after: the same after the change. A target that is missing has no link from this page.
         put: the columns to put into the row of the page; without its journal.
+        delete: the columns to delete there.
         changed: the targets whose states change, and the page itself where the index sees it for
             the first time. The caller may change the set.
         others: the targets of other captures that `after` does not have; their state is that this
@@ -44,6 +47,7 @@ class LinkChanges(NamedTuple):
     before: Mapping[bytes, bytes]
     after: Mapping[bytes, bytes]
     put: dict[bytes, bytes]
+    delete: Sequence[bytes]
     changed: set[bytes]
     others: list[bytes]
     unfinished: Collection[bytes]
@@ -61,6 +65,8 @@ def link_changes(
     stored: Mapping[bytes, bytes],
     newest: Newest | None,
     own: Iterable[bytes] = (),
+    *,
+    is_left_out: Callable[[bytes], bool] | None = None,
 ) -> LinkChanges:
     """Decides what the newest links of a page change.
 
@@ -71,35 +77,64 @@ def link_changes(
             revision that is not newer than the stored one change nothing.
         own: the targets of captures that were not stored before, newest or not; the page itself
             if no capture of it was stored.
+        is_left_out: whether a target is left out, such as a blocked URL; None: none is.
 
     Raises:
         CorruptData: a stored cell does not decode.
     """
     at = stored.get(schema.AT)
     stored_links = decode_cur(stored.get(schema.CUR))
-    before = after = live_values(stored_links)
+    before = after = _live(stored_links, is_left_out)
     put: dict[bytes, bytes] = {}
+    delete: Sequence[bytes] = ()
     changed: set[bytes] = set()
-    if newest is not None and write_protocol.is_newer(newest.revision, int(at or 0)):
-        after = live_values(newest.links)
-        put[schema.AT] = b"%d" % newest.revision
+    if newest is not None and write_protocol.is_newer(newest.revision, _guard(stored)):
+        after = _live(newest.links, is_left_out)
         changed = moved_targets(before, after)
+    else:
+        newest = None
+    if newest is not None and newest.is_removed:
+        # The revision stays as a guard: a worker that read earlier links may come later.
+        put[schema.REMOVED_AT] = b"%d" % newest.revision
+        delete = (schema.AT, schema.CUR)
+        changed.add(uri)
+    elif newest is not None:
+        put[schema.AT] = b"%d" % newest.revision
         if at is None:
             changed.add(uri)
         if changed or newest.links != stored_links:  # the order of the links may have changed
             put[schema.CUR] = encode_cur(newest.links)
     others = [target for target in own if target not in after]
+    if is_left_out is not None:
+        others = [target for target in others if not is_left_out(target)]
     unfinished = decode_uris(stored.get(schema.JOURNAL))
-    return LinkChanges(before, after, put, changed, others, unfinished)
+    return LinkChanges(before, after, put, delete, changed, others, unfinished)
 
 
-def links_changed(stored: Mapping[bytes, bytes]) -> Callable[[int], dict[bytes, bytes]]:
+def _guard(stored: Mapping[bytes, bytes]) -> int:
+    """Returns the revision of the page's own row that the stored links, or their end, are from."""
+    return max(int(stored.get(schema.AT) or 0), int(stored.get(schema.REMOVED_AT) or 0))
+
+
+def _live(text: str, is_left_out: Callable[[bytes], bool] | None) -> dict[bytes, bytes]:
+    found = live_values(text)
+    if is_left_out is None:
+        return found
+    return {target: value for target, value in found.items() if not is_left_out(target)}
+
+
+def links_changed(
+    stored: Mapping[bytes, bytes], *, is_removed: bool = False
+) -> Callable[[int], dict[bytes, bytes]]:
     """Returns the function of the new revision to `page:changed`, for a write of `page:cur`.
 
     Args:
         stored: `page:changed` of the row before the write, if it has one.
+        is_removed: whether the page was removed, with its links.
     """
-    kind: ChangeKind = "changed" if schema.CHANGED in stored else "new"
+    before = stored.get(schema.CHANGED)
+    is_new = before is None or before.endswith(b"removed")
+    kind: ChangeKind = "removed" if is_removed else "new" if is_new else "changed"
     return lambda number: {schema.CHANGED: encode_changed(ContentRevision(number, kind))}
 
 

@@ -27,7 +27,7 @@ The targets of the newest links and of those before them always fit, see `MAX_LI
 """
 
 _REVISION = b"page:rev"
-_COLUMNS = (schema.CUR, schema.AT, schema.JOURNAL, _REVISION)
+_COLUMNS = (schema.CUR, schema.AT, schema.REMOVED_AT, schema.JOURNAL, _REVISION)
 
 
 class View(NamedTuple):
@@ -109,7 +109,7 @@ class PageRowDecision:
             later = others[fitting:] or None
             del others[fitting:]
         targets = changes.targets()
-        if schema.CUR in put or targets != set(earlier):
+        if schema.CUR in put or changes.delete or targets != set(earlier):
             # Even if it names the same targets: a worker that wrote the states of the previous
             # links clears only the previous journal.
             put[schema.JOURNAL] = encode_uris(targets)
@@ -117,8 +117,11 @@ class PageRowDecision:
         self._view = View(self.uri, guard, changes.after, targets, journal_at, later)
         if not put:
             return None
-        of_revision = links_changed(state.facts) if schema.CUR in put else None
-        return Change(put=put, of_revision=of_revision)
+        is_removed = bool(changes.delete)
+        of_revision = None
+        if schema.CUR in put or is_removed:
+            of_revision = links_changed(state.facts, is_removed=is_removed)
+        return Change(put=put, delete=changes.delete, of_revision=of_revision)
 
     def view(self, revision: int | None) -> View:
         """Returns the row after the write, whose revision is given; None if nothing was written."""

@@ -37,11 +37,15 @@ DOMAIN_CELLS = ShardCells(schema.MEMBER, schema.PAGE_COUNT, schema.DOMAIN_REVISI
 
 
 class State(NamedTuple):
-    """A state to write: the source or URI, the value, and the guard."""
+    """A state to write: the source or URI, the value, and the guard.
+
+    A forced one replaces also a state with the same guard.
+    """
 
     name: bytes
     value: bytes
     guard: int
+    is_forced: bool = False
 
 
 class ShardWriter:
@@ -113,10 +117,11 @@ class ShardWriter:
                 stored.setdefault(column, (timestamp, value))
         puts: dict[int, dict[bytes, bytes]] = {}
         difference = 0
-        for name, value, guard in states:
+        for name, value, guard, is_forced in states:
             column = cells.prefix + name
             old_guard, old = stored.get(column, (0, b""))
-            if write_protocol.is_newer(guard, old_guard):
+            is_same = is_forced and guard == old_guard and old != value
+            if is_same or write_protocol.is_newer(guard, old_guard):
                 puts.setdefault(guard, {})[column] = value
                 difference += (value[:1] == b"+") - (old[:1] == b"+")
         if not puts:

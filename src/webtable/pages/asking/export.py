@@ -6,12 +6,14 @@ import codecs
 import email.utils
 import http
 import json
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import BinaryIO, Literal, TextIO, TypeAlias, cast
 
 import msgspec
 
 from webtable.errors import InvalidRequest
+from webtable.output_file import new_file
 from webtable.pages.asking.export_heads import adjusted_head
 from webtable.pages.columns import URL
 from webtable.pages.formats.http_responses import parse_head
@@ -35,6 +37,7 @@ __all__ = [
     "export",
     "export_cdxj",
     "export_jsonl",
+    "export_to",
     "export_warc",
 ]
 
@@ -82,6 +85,21 @@ def chosen_urls(
     if urls is not None:
         return map(pages.find_url, urls)
     return all_urls(pages) if of_domain is None else of_domain
+
+
+def export_to(
+    pages: PageTable,
+    urls: Iterable[str],
+    out: str | os.PathLike[str] | BinaryIO,
+    form: Form,
+    *,
+    overwrite: bool,
+) -> ExportReport:
+    """Writes pages to a path, or to a binary file; see `WebTable.export`."""
+    if isinstance(out, str | os.PathLike):
+        with new_file(os.fspath(out), overwrite=overwrite) as file:
+            return export(pages, urls, file, form)
+    return export(pages, urls, out, form)
 
 
 def export(

@@ -84,4 +84,5 @@ def _change_of(hit: Hit) -> PageChange | None:
 
     number, kind = decode_changed(facts[CHANGED])
     status = int(text(STATUS) or 0)
-    return PageChange(text(URL), kind, text(FETCHED), text(DIGEST), status, number, text(REMOVED))
+    removed = text(REMOVED) if kind == "removed" else ""
+    return PageChange(text(URL), kind, text(FETCHED), text(DIGEST), status, number, removed)

@@ -12,8 +12,9 @@ from webtable.pages.page import Page
 from webtable.pages.page_table import PageTable
 from webtable.pages.storing.cell_encoding import encode_time
 from webtable.pages.time_arguments import When, second_of
+from webtable.pages.urls import typed_url
 
-__all__ = ["Reports", "list_of"]
+__all__ = ["Reports", "list_of", "pages_under"]
 
 T = TypeVar("T")
 
@@ -26,6 +27,24 @@ def list_of(
     """Returns the results of a query; its cursors belong to its name and arguments."""
     given = " ".join(f"{key}={value}" for key, value in arguments.items() if value)
     return Results(f"{query} {given}".rstrip(), fetch, limit=limit, cursor=cursor)
+
+
+def pages_under(
+    pages: PageTable,
+    domain: str,
+    limit: int | None,
+    cursor: str | None,
+    with_subdomains: bool,
+) -> Results[Page]:
+    """Returns the pages of a domain or a directory, or all; see `WebTable.pages`."""
+    queries = PageQueries(pages)
+    if not domain:
+        return list_of("all-pages", queries.everything, limit, cursor)
+    if "/" in domain.rstrip("/"):
+        url = typed_url(domain)
+        return list_of("directory", partial(queries.in_directory, url), limit, cursor, url=url)
+    fetch = partial(queries.under, domain, with_subdomains=with_subdomains)
+    return list_of("pages", fetch, limit, cursor, domain=domain, subdomains=with_subdomains)
 
 
 class Reports:

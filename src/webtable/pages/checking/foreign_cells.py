@@ -23,6 +23,7 @@ from webtable.pages.columns import (
     INLINKS,
     INLINKS_AT,
     PENDING,
+    REMOVED,
     REVISION,
     WAITS,
 )
@@ -46,18 +47,19 @@ __all__ = [
     "read_later_cells",
     "remove_cells",
     "split_cells",
+    "stray_cells",
 ]
 
 # The content revision, the awaited digests and the counts of the link index have a revision as
 # timestamp, not the time of a capture.
-_DERIVED = frozenset({CHANGED, INLINKS, INLINKS_AT, WAITS})
+_DERIVED = frozenset({CHANGED, REMOVED, INLINKS, INLINKS_AT, WAITS})
 _TRUTH = tuple(
     name.encode()
     for name in (schema.CONTENT, schema.METADATA, schema.OUTLINKS, schema.CAPTURES, schema.FACTS)
 )
 _SMALL = (schema.METADATA.encode(), schema.CAPTURES.encode())
 _CAPTURES = (schema.CAPTURES.encode(),)
-_KEPT = frozenset({REVISION, PENDING, CHANGED})
+_KEPT = frozenset({REVISION, PENDING, CHANGED, REMOVED})
 _VERSIONED = (schema.CONTENT.encode(), schema.OUTLINKS.encode())
 
 
@@ -203,8 +205,13 @@ def remove_cells(table: Table, row: bytes, cells: Iterable[ForeignCell]) -> None
 
 
 def is_deleted(row: Row) -> bool:
-    """Whether a row has nothing but what writers of indexes keep of a row that was deleted."""
+    """Whether a row has only what stays of a page that was removed, or deleted by hand."""
     return all(column in _KEPT for column, _, _, _ in row.raw_cells)
+
+
+def stray_cells(row: Row) -> list[ForeignCell]:
+    """Returns the cells that the tombstone of a removed page should not have."""
+    return [ForeignCell(column, at) for column, at, _, _ in row.raw_cells if column not in _KEPT]
 
 
 def has_markers(table: Table, row: bytes) -> bool:

@@ -16,6 +16,7 @@ from webtable.pages.checking.foreign_cells import (
     read_later_cells,
     remove_cells,
     split_cells,
+    stray_cells,
 )
 from webtable.pages.columns import (
     BODY_OF,
@@ -31,6 +32,7 @@ from webtable.pages.columns import (
     METADATA_FAMILY,
     NEWEST,
     REDIRECT,
+    REMOVED,
     SIZE,
     STATUS,
     TYPE,
@@ -110,6 +112,8 @@ class RowRepair:
         if found is None:
             return
         notes, foreign = split_cells(found)
+        if not notes and REMOVED in found.values():
+            foreign = stray_cells(found)  # of the tombstone of a removed page
         later = read_later_cells(self._table, {row: max(notes)[0]}) if notes else {}
         remove_cells(self._table, row, [*foreign, *later.get(row, [])])
         if notes:

@@ -8,7 +8,7 @@ verified again, so a report never calls something repaired that is not.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple, TypeAlias
 
@@ -37,12 +37,15 @@ from webtable.pages.columns import (
     LINKS_OF,
     METADATA_COLUMNS,
     METADATA_FAMILY,
+    REMOVED,
     URL,
     WAITS,
 )
 from webtable.pages.indexes import BUCKETS
 from webtable.pages.keys import SaltedKeys
 from webtable.pages.page_table import PageTable
+from webtable.pages.removing.targets import row_hash
+from webtable.pages.storing.content_revision import decode_changed
 from webtable.pages.storing.row_history import history_of
 from webtable.pages.storing.table_creation import build_index, unbuilt
 from webtable.pages.storing.waiting_revisits import waits_problem
@@ -233,6 +236,9 @@ def _differences(
         return
     for cell in (*foreign, *(later or ())):
         yield Difference(row.key, url, str(cell))
+    if not notes and REMOVED in values:
+        yield from _tombstone_differences(row, values)
+        return
     if not notes:
         if has_markers(pages.rows.table, row.key):
             yield Difference(row.key, url, HIDDEN)
@@ -253,6 +259,17 @@ def _differences(
         if values.get(column) != expected:
             name, is_now = column.decode(), values.get(column)
             yield Difference(row.key, url, f"{name} is {is_now!r:.60}, not {expected!r:.60}")
+
+
+def _tombstone_differences(row: Row, values: Mapping[bytes, bytes]) -> Iterator[Difference]:
+    """Yields what is wrong with the tombstone of a removed page."""
+    if values[REMOVED].decode("utf-8", "replace") != row_hash(row.key):
+        yield Difference(row.key, "", "damaged: its tombstone is not that of its row key")
+    elif CHANGED not in values or decode_changed(values[CHANGED]).kind != "removed":
+        yield Difference(row.key, "", "damaged: its tombstone is not a removal in the feed")
+    elif not is_deleted(row):
+        kept = sorted({column for column, _, _, _ in row.raw_cells})
+        yield Difference(row.key, "", f"it is removed, but has other cells: {kept!r:.200}")
 
 
 def _is_key_of(pages: PageTable, row_key: bytes, url: str) -> bool:

@@ -17,10 +17,10 @@ from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
-from webtable.errors import CorruptData, IncompleteLoad, WebTableError
+from webtable.errors import CorruptData, IncompleteLoad, UrlBlocked, WebTableError
 from webtable.loggers import get_logger
 from webtable.pages import schema
-from webtable.pages.captures import EXPECTED_REASONS, START, Position, Skipped
+from webtable.pages.captures import EXPECTED_REASONS, REASONS, START, Position, Skipped
 from webtable.pages.loading import read_and_parse
 from webtable.pages.loading.distinct_count import Distinct
 from webtable.pages.loading.file_positions import Positions
@@ -54,7 +54,8 @@ class LoadReport(Value, msgspec.Struct):
         captures: records that are stored now, or were before; the outcomes add up to it.
         new, changed, unchanged, older: the outcomes of the captures: of a page that was not stored;
             the newest capture of its page, with another or the same body; older than the newest.
-        hidden: captures that no read returns: their rows were deleted by hand on a cluster.
+        hidden: captures that no read returns: on a cluster, their pages were removed, or the rows
+            of these were deleted by hand, and no major compaction has run since.
         pages: distinct URLs among the captures.
         skipped: how many records were not stored, by reason.
         expired: captures whose body is older than the time to live of bodies.
@@ -132,8 +133,8 @@ class LoadReport(Value, msgspec.Struct):
             )
         if self.hidden:
             raise CorruptData(
-                f"{self.hidden:,} captures are stored and stay hidden, because the rows of their"
-                " pages were deleted by hand",
+                f"{self.hidden:,} captures stay hidden, because their pages were removed, or the"
+                " rows of these pages were deleted by hand",
                 hint=f"run `webtable compact {schema.TABLE}`, then load the same files again",
             )
 
@@ -285,6 +286,12 @@ class Loader:
         report = self.report
         oldest = time.time() - self._ttl if self._ttl is not None else 0
         for capture, outcome in zip(captures, outcomes, strict=True):
+            if isinstance(outcome, UrlBlocked):
+                # The URL was removed: neither the report nor a file may name it again.
+                report.skipped["blocked"] += 1
+                why = REASONS["blocked"]
+                self._on_skipped(Skipped("blocked", why, source=path, position=capture.position))
+                continue
             if isinstance(outcome, WebTableError):
                 report.skipped["refused"] += 1
                 self._on_skipped(_named("refused", str(outcome), path, capture))

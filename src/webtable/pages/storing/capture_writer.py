@@ -8,15 +8,16 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
-from webtable.errors import BatchError, WebTableError
-from webtable.index.indexed_table import IndexedTable, commit_lock
+from webtable.errors import BatchError, UrlBlocked, WebTableError
+from webtable.index.indexed_table import RowState, commit_lock
 from webtable.index.row_writer import Also, Before
 from webtable.pages import schema
 from webtable.pages.columns import URL
-from webtable.pages.hooks import LinksChange, PageHook
-from webtable.pages.keys import KeyScheme
+from webtable.pages.hooks import Begun, LinksChange, PageHook
 from webtable.pages.page import CaptureSummary, NewCapture, Outcome
+from webtable.pages.removing.remover import Remover
 from webtable.pages.schema import TABLE
 from webtable.pages.storing.rejected_captures import cut, rejections
 from webtable.pages.storing.repeat_detection import RepeatWrite, Retention
@@ -26,6 +27,9 @@ from webtable.pages.storing.row_write import Parse, RowWrite, read_histories
 from webtable.pages.storing.waiting_revisits import WaitingRevisits
 from webtable.store.mutation import Mutation, Write
 
+if TYPE_CHECKING:
+    from webtable.pages.page_table import PageTable
+
 __all__ = ["CaptureWriter"]
 
 _EXPIRING = (schema.CONTENT, schema.OUTLINKS)
@@ -34,9 +38,11 @@ _EXPIRING = (schema.CONTENT, schema.OUTLINKS)
 class CaptureWriter:
     """Writes captures into the rows of their pages."""
 
-    def __init__(self, rows: IndexedTable, keys: KeyScheme, parse: Parse) -> None:
-        self._rows = rows
-        self._keys = keys
+    def __init__(self, pages: PageTable, parse: Parse) -> None:
+        self._pages = pages
+        self._rows = rows = pages.rows
+        self._keys = pages.keys
+        self._blocked = pages.blocked
         self._parse = parse
         self._is_atomic = rows.store.capabilities.atomic_commits
         self._schema = rows.store.describe_table(TABLE)
@@ -53,8 +59,26 @@ class CaptureWriter:
         results: list[Outcome | WebTableError] = []
         *parts, last = cut(captures)
         for part in parts:
-            results += self._store(part, (), hook)
-        return results + self._store(last, also, hook)
+            results += self._store_allowed(part, (), hook)
+        return results + self._store_allowed(last, also, hook)
+
+    def _store_allowed(
+        self,
+        captures: Sequence[NewCapture],
+        also: Sequence[tuple[str, Mutation]],
+        hook: PageHook | None,
+    ) -> list[Outcome | WebTableError]:
+        """Stores the captures whose URLs are not blocked."""
+        self._blocked.refresh()
+        if self._blocked.is_empty:
+            return self._store(captures, also, hook)
+        blocked = [self._blocked.blocks(each.url) for each in captures]
+        allowed = [each for each, no in zip(captures, blocked, strict=True) if not no]
+        if not allowed and also:
+            # The position in the file must move on.
+            self._rows.store.commit(list(also))
+        stored = iter(self._store(allowed, also, hook) if allowed else ())
+        return [UrlBlocked() if no else next(stored) for no in blocked]
 
     def _store(
         self,
@@ -126,7 +150,10 @@ class CaptureWriter:
     def repeat(self, captures: Sequence[CaptureSummary], hook: PageHook | None) -> list[int | None]:
         """Stores captures that need no body; see `PageTable.store_summaries`."""
         retention = self._retention()
+        self._blocked.refresh()
         writes = [RepeatWrite(capture, retention) for capture in captures]
+        for write in writes:
+            write.guard = partial(self._blocked.check, write.capture.url)
         items = [(self._keys.row_key(each.capture.url), each) for each in writes]
         if hook is None or self._is_atomic:
             # Their links are unchanged: the hook has nothing to do.
@@ -134,8 +161,9 @@ class CaptureWriter:
         else:
             begun = hook.begin([NewCapture(each.url, each.note, None, None) for each in captures])
             for write in writes:
-                write.guard = begun.check
+                write.guard = partial(self._guard, begun, write.capture.url)
             rejected = self._write_items(items)
+            rejected |= self._remove_blocked({row: w.capture.url for row, w in items}, hook)
             hook.finish(begun, [])
         if not self._is_atomic:
             # A writer that died may have stored these bodies, and not the revisits that waited.
@@ -151,6 +179,7 @@ class CaptureWriter:
         for row, captures in by_row.items():
             writes[row] = RowWrite(self._rows.table, self._schema, captures, self._parse)
             writes[row].retention = retention
+            writes[row].guard = partial(self._blocked.check, captures[0].url)
             writes[row].complete = bodies.complete
         return writes
 
@@ -160,15 +189,21 @@ class CaptureWriter:
         """Returns the rows of new pages that were just written, but that no read returns.
 
         Delete markers that were made by hand mask them: a marker masks all cells with an earlier
-        timestamp, also those that are put after it.
+        timestamp, also those that are put after it. In an embedded store also the rows of removed
+        pages, where such markers would mask the captures.
         """
-        new = [
-            row
-            for row, write in writes.items()
-            if row not in without and "new" in write.outcomes.values()
-        ]
+        new, masked = [], []
+        for row, write in writes.items():
+            if row in without:
+                continue
+            if "hidden" in write.outcomes.values():
+                masked.append(row)
+            elif "new" in write.outcomes.values():
+                new.append(row)
         found = self._rows.table.get_many(new, (URL,)) if new else []
-        return [row for row, each in zip(new, found, strict=True) if each is None]
+        hidden = [row for row, each in zip(new, found, strict=True) if each is None]
+        # On a cluster, captures of a removed page stay hidden; the others of its row are stored.
+        return hidden + masked if self._is_atomic else hidden
 
     def _write_hidden(
         self,
@@ -176,7 +211,7 @@ class CaptureWriter:
         hook: PageHook | None,
         bodies: RevisitedBodies,
     ) -> tuple[dict[bytes, RowWrite], dict[bytes, WebTableError]]:
-        """Removes the delete markers of pages that were deleted by hand, and stores their captures.
+        """Removes the delete markers of pages that were deleted, and stores their captures.
 
         Returns the writes, and the error of each rejected row.
         """
@@ -211,16 +246,25 @@ class CaptureWriter:
         hook: PageHook | None,
     ) -> dict[bytes, WebTableError]:
         """Writes rows and calls the hook; returns the error of each rejected row."""
-        before = partial(read_histories, self._rows.table, self._histories, writes)
+        urls = {row: write.url for row, write in writes.items()}
+
+        def before(states: Sequence[RowState]) -> None:
+            # In an embedded store this is under the lock of the commit, on a cluster there is a
+            # second check after the write.
+            self._blocked.refresh()
+            read_histories(self._rows.table, self._histories, writes, states)
+
         if hook is not None and not self._is_atomic:
             begun = hook.begin(captures)
             for write in writes.values():
-                write.guard = begun.check
+                write.guard = partial(self._guard, begun, write.url)
             rejected = self._write_items(list(writes.items()), also=also, before=before)
+            rejected |= self._remove_blocked(urls, hook)
             hook.finish(begun, _changes(writes, without=rejected))
             return rejected
         if hook is None and not also:
-            return self._write_items(list(writes.items()), before=before)
+            rejected = self._write_items(list(writes.items()), before=before)
+            return rejected | self._remove_blocked(urls, hook)
         rejected = {}
 
         def together() -> list[tuple[str, Write]]:
@@ -239,6 +283,27 @@ class CaptureWriter:
             if not more:
                 return rejected
             rejected |= more
+
+    def _guard(self, begun: Begun, url: str) -> None:
+        """Checks that a row may be written; called at every attempt."""
+        begun.check()
+        self._blocked.check(url)
+
+    def _remove_blocked(
+        self, urls: Mapping[bytes, str], hook: PageHook | None
+    ) -> dict[bytes, WebTableError]:
+        """Removes the pages whose URLs were blocked while they were written, on a cluster.
+
+        A process that blocks a URL writes the block list first, and then removes the page. So a
+        page that was stored too late to be found there finds its URL in the list here.
+        """
+        if self._is_atomic:
+            return {}
+        self._blocked.refresh()
+        slipped = {row: url for row, url in urls.items() if self._blocked.blocks(url)}
+        if slipped:
+            list(Remover(self._pages, hook).remove(slipped.items()))
+        return dict.fromkeys(slipped, UrlBlocked())
 
     def _write_items(
         self,

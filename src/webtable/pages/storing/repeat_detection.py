@@ -29,12 +29,13 @@ from webtable.pages.columns import (
     NEWEST,
     OUTLINKS,
     REDIRECT,
+    REMOVED,
     SIZE,
     STATUS,
     TYPE,
     URL,
 )
-from webtable.pages.page import CaptureSummary
+from webtable.pages.page import CaptureSummary, PageInfo, info_of
 from webtable.pages.storing.cell_encoding import capture_cells, decode_time, encode_time
 from webtable.pages.storing.content_revision import content_change
 from webtable.pages.storing.page_versions import CaptureNote
@@ -47,6 +48,7 @@ __all__ = [
     "Repeated",
     "Retention",
     "encode_newest",
+    "info_in",
     "repeat",
     "repeated_change",
     "stored_parse_context",
@@ -122,6 +124,12 @@ def stored_parse_context(facts: Mapping[bytes, bytes]) -> str | None:
     return context if parsing == PARSING else None
 
 
+def info_in(facts: Mapping[bytes, bytes]) -> PageInfo:
+    """Returns the values of the newest capture of a row, as far as its facts have them."""
+    count = int(facts.get(OUTLINKS) or 0)
+    return info_of(facts)._replace(link_count=count, context=stored_parse_context(facts))
+
+
 def repeat(
     capture: CaptureSummary, facts: Mapping[bytes, bytes], retention: Retention
 ) -> Repeated | None:
@@ -131,7 +139,8 @@ def repeat(
     its values already. None also where the stored body expires soon and must be written again.
     """
     note, cell = capture.note, facts.get(NEWEST)
-    if not cell or note.digest.encode() != facts.get(DIGEST):
+    # The row of a page that was removed once may have markers that mask new cells.
+    if not cell or REMOVED in facts or note.digest.encode() != facts.get(DIGEST):
         return None
     parsing, body, links, since, header, context = cell.decode().split("\t", _FIELDS)
     if (

@@ -24,13 +24,14 @@ from webtable.pages.columns import (
     LINKS,
     LINKS_OF,
     NEWEST,
-    OUTLINKS,
+    REMOVED,
     STATUS,
     URL,
     WAITS,
 )
 from webtable.pages.hooks import LinksChange
-from webtable.pages.page import NewCapture, Outcome, PageInfo, changed_in, info_of, metadata_of
+from webtable.pages.page import NewCapture, Outcome, PageInfo, changed_in, metadata_of
+from webtable.pages.removing.row_removal import unmasked
 from webtable.pages.storing.cell_encoding import (
     NO_LINKS,
     capture_cells,
@@ -51,6 +52,7 @@ from webtable.pages.storing.repeat_detection import (
     Repeated,
     Retention,
     encode_newest,
+    info_in,
     repeat,
     repeated_change,
     stored_parse_context,
@@ -126,7 +128,7 @@ class RowWrite:
         self.waits = False
         self._table = table
         self._schema = described
-        self._given = self._captures = sorted(captures, key=lambda each: each.key)
+        self._all = self._given = self._captures = sorted(captures, key=lambda each: each.key)
         self._parse = parse
         self._repeated: Repeated | None = None
         self.url = captures[0].url
@@ -147,10 +149,14 @@ class RowWrite:
                 hint="two URLs have the same row key; store one of them in another store",
             )
         self.waits = False
+        if REMOVED in state.facts:
+            self._given, self.outcomes = unmasked(self._table, state.row, self._all)
+            if not self._given:
+                self.links = self.decided = None
+                return None
         history, self.history = self.history, None
-        repeated, self._repeated = self._repeated, None
-        if repeated is not None:
-            change = self._repeat(state, repeated)
+        if (repeated := self._repeated) is not None:
+            self._repeated, change = None, self._repeat(state, repeated)
             self.decided = Decided(state.revision.number, None, change)
             return change
         if history is None:
@@ -486,15 +492,9 @@ class _Attempt:
         # A response that was no success has no links, and a revisit of the same body may have.
         has_links = not newest.is_ok or facts.get(STATUS, b"")[:1] == b"2"
         if is_same and is_current and has_links and newest.digest not in self._infos:
-            return _info_in(facts)
+            return info_in(facts)
         info = self._info(newest.digest)
         if info is not None:
             return info
         # Without a body, the row may still have the values of an earlier capture with this digest.
-        return _info_in(facts) if is_same else PageInfo()
-
-
-def _info_in(facts: Mapping[bytes, bytes]) -> PageInfo:
-    """Returns the values of the newest capture of a row, as far as its facts have them."""
-    count = int(facts.get(OUTLINKS) or 0)
-    return info_of(facts)._replace(link_count=count, context=stored_parse_context(facts))
+        return info_in(facts) if is_same else PageInfo()
