@@ -121,6 +121,13 @@ COMMAND_CODES = (
     ),
     ("`webtable verify`, `webtable records verify`", 6, "something differs and was not repaired"),
     ("`webtable doctor`", 1, "a check failed; stderr has what to do"),
+    (
+        "`webtable jobs run NAME`",
+        6,
+        "the job `verify` found differences; 1 if a check of `health` failed, 5 if the store is"
+        " in use, 4 if another process runs the job, otherwise that of the error",
+    ),
+    ("`webtable jobs run`", 0, "it was stopped by Ctrl-C or SIGTERM"),
     ("`webtable hbase status`", 5, "the cluster is not running, or not all of it"),
     ("`webtable export`, `webtable sample`", 1, "the disk is full; no file is left behind"),
     ("`webtable shell`", 2, "a command does not parse; other errors have their own codes"),

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from webtable import errors, filters
     from webtable.errors import WebTableError
+    from webtable.operations.jobs.writer_open import open_store as open  # noqa: A004 - public name
     from webtable.pages.asking.duplicates import Duplicates
     from webtable.pages.asking.page_diff import PageDiff
     from webtable.pages.asking.results import ResultPage, Results
@@ -77,7 +78,6 @@ if TYPE_CHECKING:
     from webtable.store.scan import ALL_VERSIONS, Get, Scan
     from webtable.store.schema import Family, TableSchema
     from webtable.store.store import Store
-    from webtable.store.store import open_store as open  # noqa: A004 - the public name
     from webtable.store.table import Batch, Table
     from webtable.webtable import WebTable
 
@@ -207,7 +207,7 @@ _MODULES = {
     "ZooKeeperReport": "webtable.store.cluster_activity",
     "errors": "webtable.errors",
     "filters": "webtable.filters",
-    "open": "webtable.store.store",
+    "open": "webtable.operations.jobs.writer_open",
 }
 
 # Hidden from type checkers: they would accept any name, also a misspelt one.

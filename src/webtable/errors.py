@@ -254,9 +254,18 @@ class StaleIndex(ConflictError):
 
 
 class StoreLocked(ConflictError):
-    """Another process has the store open for writing."""
+    """Another process has the store open for writing.
+
+    `holder` is the host and the number of that process; None where they are unknown.
+    """
 
     code = "store-locked"
+
+    def __init__(
+        self, message: str, *, hint: str = "", holder: tuple[str, int] | None = None
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.holder = holder
 
 
 class RetryableError(WebTableError):

@@ -13,6 +13,7 @@ from webtable.links.asking.links_api import Links
 from webtable.links.link_index import LinkIndex
 from webtable.links.whole_store_creation import create_tables, link_hook, opened_links
 from webtable.operations.changes_api import Changes
+from webtable.operations.jobs.writer_open import open_store
 from webtable.operations.removals import Removals
 from webtable.pages.asking.page_at_time import captures_of, indexability_of, page_at
 from webtable.pages.asking.reports import Reports, pages_under
@@ -22,7 +23,7 @@ from webtable.pages.page import Outcome, Page, PageCapture
 from webtable.pages.page_table import PageTable
 from webtable.pages.storing.capture_parser import parse_stored, ready
 from webtable.pages.time_arguments import When, optional_second
-from webtable.store.store import Store, closed_on_error, open_store
+from webtable.store.store import Store, closed_on_error
 from webtable.temporary_folders import remove_all_dead
 
 if TYPE_CHECKING:

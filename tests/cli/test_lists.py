@@ -25,13 +25,15 @@ LIST_OPTIONS = {"--limit", "--all", "--after", "--explain"}
 # Commands with --format that print one item, or the few parts of one thing.
 ONE_ITEM = {
     "balancer run", "cluster", "diff", "doctor", "hbase down", "hbase status", "hbase up",
-    "index list", "links drain", "links rebuild", "load", "page", "records ghosts",
-    "records verify", "region merge", "region move", "region show", "region split", "schema apply",
-    "schema diff", "schema profile", "table compaction", "table describe", "table is-enabled",
-    "upgrade", "verify",
+    "index list", "jobs list", "jobs run", "links drain", "links rebuild", "load", "page",
+    "records ghosts", "records verify", "region merge", "region move", "region show",
+    "region split", "schema apply", "schema diff", "schema profile", "table compaction",
+    "table describe", "table is-enabled", "upgrade", "verify",
 }  # fmt: skip
 # Lists of the store's own things are short: all of them are printed, from --start on.
-WITH_START = {"namespace list", "regions", "servers", "snapshot list", "stats", "tables"}
+WITH_START = {
+    "jobs history", "namespace list", "regions", "servers", "snapshot list", "stats", "tables",
+}  # fmt: skip
 # A feed is read to its end, and continues with --since.
 FEEDS = {"changes"}
 # `pages` has the domain as its argument; `links domains` lists domains, `links dump` all tables.

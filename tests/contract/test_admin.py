@@ -172,6 +172,9 @@ def test_compactions_of_a_table_a_family_and_a_region(store: Store, new_name: st
     (region,) = table.regions()
     store.admin.compact_region(region.name, "g", major=True)
     assert stored() == {b"f"}
+    for _ in store.admin.compact_in_steps(new_name, "f"):
+        pass
+    assert stored() == set()
     store.admin.compact_region(region, major=True)
     assert stored() == set()
     assert store.admin.compaction_state(new_name) == "NONE"

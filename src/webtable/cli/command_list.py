@@ -55,6 +55,7 @@ _SECTIONS: dict[str, dict[str, tuple[str, str, str]]] = {
             "checkpoint",
             "Write a consistent copy of the store.",
         ),
+        "jobs": ("store.jobs", "jobs", "Run jobs of maintenance; list, stop and review them."),
         "shell": ("shell.shell_command", "shell", "Run commands of HBase's shell."),
     },
     "Cluster": {

@@ -7,7 +7,7 @@ import msgspec
 from webtable.errors import NotFound
 from webtable.links.checking.verify import LinkReport, missing_index, verify_links
 from webtable.links.link_index import LinkIndex
-from webtable.pages.checking.verify import PageReport, verify_pages
+from webtable.pages.checking.verify import PageReport, Sample, verify_pages
 from webtable.pages.page_table import PageTable
 from webtable.result_base import Value
 
@@ -60,7 +60,7 @@ class StoreReport(Value, msgspec.Struct):
 
 
 def verify_store(
-    pages: PageTable, *, repair: bool = False, quick: bool = False, sample: int | None = None
+    pages: PageTable, *, repair: bool = False, quick: bool = False, sample: Sample | None = None
 ) -> StoreReport:
     """Verifies pages, indexes and links, and the files themselves; see `WebTable.verify`."""
     if sample is None and not quick:
@@ -70,7 +70,7 @@ def verify_store(
     return StoreReport(report, _verify_links(pages, repair=repair, sample=sample))
 
 
-def _verify_links(pages: PageTable, *, repair: bool, sample: int | None) -> LinkReport:
+def _verify_links(pages: PageTable, *, repair: bool, sample: Sample | None) -> LinkReport:
     """Verifies the link index; a repair creates the index if it does not exist."""
     try:
         found = LinkIndex.open(pages)

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 
 from webtable.errors import InvalidRequest
 from webtable.store.cluster_admin import ClusterAdmin
@@ -162,6 +162,14 @@ class Admin(ClusterAdmin, ABC):
             major: flush, then rewrite everything without deleted, expired and surplus cells.
             wait: return when it is done, not when the request was accepted.
         """
+
+    def compact_in_steps(self, table: str, family: str) -> Generator[None, None, None]:
+        """Major-compacts one family, and yields between steps of at most some seconds.
+
+        What was done stays done if the caller does not continue. A cluster has one step.
+        """
+        self.compact(table, family, major=True)
+        yield
 
     @abstractmethod
     def compact_region(

@@ -25,6 +25,7 @@ from webtable.links.checking.repair import Repairer
 from webtable.links.checking.verify_sample import check_pages, check_sample
 from webtable.links.link_index import LinkIndex
 from webtable.loggers import get_logger
+from webtable.pages.checking.verify import Sample
 from webtable.store.table import Table
 
 __all__ = ["LinkDifference", "LinkReport", "missing_index", "verify_links"]
@@ -99,7 +100,7 @@ def missing_index() -> LinkReport:
 def verify_links(
     index: LinkIndex,
     *,
-    sample: int | None = None,
+    sample: Sample | None = None,
     repair: bool = False,
     directory: str | None = None,
     run_bytes: int = RUN_BYTES,
@@ -107,8 +108,8 @@ def verify_links(
     """Compares the link index with the stored pages.
 
     Args:
-        sample: verify only this number of pages, chosen at random, and the cells that depend on
-            them.
+        sample: verify only this number of pages, chosen at random, or these rows, and the cells
+            that depend on them.
         repair: repair the differences.
         directory: the folder for sorted runs.
         run_bytes: memory for sorting.
@@ -144,7 +145,7 @@ def _undecodable(error: Exception, *, repair: bool) -> LinkReport:
 
 
 def _verify_once(
-    index: LinkIndex, sample: int | None, directory: str | None, run_bytes: int, repair: bool
+    index: LinkIndex, sample: Sample | None, directory: str | None, run_bytes: int, repair: bool
 ) -> LinkReport:
     report = LinkReport(is_sample=sample is not None)
     if not index.is_ready:

@@ -18,7 +18,7 @@ from webtable.links.cell_encoding import GONE, decode_cur
 from webtable.links.checking.compare_with_expected import Finding, OnFinding
 from webtable.links.checking.expected_index import SOURCE_COLUMNS, Source, source_of, source_states
 from webtable.links.link_index import LinkIndex
-from webtable.pages.checking.verify import chosen_rows
+from webtable.pages.checking.verify import Sample, chosen_rows
 from webtable.pages.storing.content_revision import is_changed
 from webtable.store.filtering.filters import ColumnPaginationFilter, ColumnRangeFilter, FilterList
 from webtable.store.scan import ALL_VERSIONS, Get
@@ -54,10 +54,10 @@ def check_pages(index: LinkIndex, some: Sequence[Source]) -> Iterator[Finding]:
             yield Finding("links", source.uri, "the revision of its links is missing or damaged")
 
 
-def check_sample(index: LinkIndex, count: int, on_finding: OnFinding) -> int:
+def check_sample(index: LinkIndex, sample: Sample, on_finding: OnFinding) -> int:
     """Verifies a sample of pages; returns how many pages it has."""
     pages = 0
-    for rows in batches(chosen_rows(index.pages, count), _PAGES):
+    for rows in batches(chosen_rows(index.pages, sample), _PAGES):
         found = index.pages.rows.table.get_many(rows, SOURCE_COLUMNS, versions=ALL_VERSIONS)
         some = [
             each for row in found if row is not None and (each := source_of(index, row)) is not None

@@ -10,7 +10,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import msgspec
 
@@ -52,7 +52,10 @@ from webtable.pages.storing.waiting_revisits import waits_problem
 from webtable.store.cells_and_rows import Row
 from webtable.store.scan import ALL_VERSIONS, Scan
 
-__all__ = ["Difference", "PageReport", "chosen_rows", "verify_pages"]
+__all__ = ["Difference", "PageReport", "Sample", "chosen_rows", "verify_pages"]
+
+Sample: TypeAlias = int | Sequence[bytes]
+"""Which pages are verified: so many random ones, or those with these row keys."""
 
 _QUICK = (METADATA_FAMILY, CAPTURES_FAMILY)
 _EVERYTHING = (*_QUICK, HTTP_FAMILY, BODY_OF, LINKS_OF, FACTS_FAMILY)
@@ -113,7 +116,7 @@ class PageReport(msgspec.Struct):
 
 
 def verify_pages(
-    pages: PageTable, *, repair: bool = False, sample: int | None = None, quick: bool = False
+    pages: PageTable, *, repair: bool = False, sample: Sample | None = None, quick: bool = False
 ) -> PageReport:
     """Compares pages with their captures, bodies with their digests, indexes with pages.
 
@@ -122,7 +125,8 @@ def verify_pages(
             the captures and the facts from the bodies, build missing indexes, put missing entries,
             and remove leftovers that are older than ten minutes. Other cells that do not decode
             stay. Revisits without a body get that of another page, if one has it.
-        sample: verify only this number of random pages, and no indexes.
+        sample: verify only this number of random pages, or these rows, and no
+            indexes.
         quick: read no bodies.
     """
     store = pages.store.location
@@ -137,7 +141,9 @@ def verify_pages(
     return report
 
 
-def _verify_once(pages: PageTable, *, repair: bool, sample: int | None, quick: bool) -> PageReport:
+def _verify_once(
+    pages: PageTable, *, repair: bool, sample: Sample | None, quick: bool
+) -> PageReport:
     report = PageReport()
     row_repair = RowRepair(pages) if repair else None
     bodies = None if quick else BodyChecker(pages.rows.table, FactsChecker(pages, repair=repair))
@@ -276,10 +282,13 @@ def _is_key_of(pages: PageTable, row_key: bytes, url: str) -> bool:
 # Rows
 
 
-def chosen_rows(pages: PageTable, count: int) -> Iterator[bytes]:
+def chosen_rows(pages: PageTable, sample: Sample) -> Iterator[bytes]:
     """Yields the row keys of random pages, each once, chosen by the hash of their URLs."""
+    if not isinstance(sample, int):
+        yield from sample
+        return
     seen: set[bytes] = set()
-    for _ in range(count):
+    for _ in range(sample):
         start = secrets.token_hex(8).encode()
         if isinstance(pages.keys, SaltedKeys):
             start = secrets.choice(BUCKETS) + start
@@ -297,7 +306,7 @@ def _rows_around(pages: PageTable, start: bytes) -> Iterator[bytes]:
             yield hit.row
 
 
-def _rows(pages: PageTable, sample: int | None, columns: tuple[bytes, ...]) -> Iterator[Row]:
+def _rows(pages: PageTable, sample: Sample | None, columns: tuple[bytes, ...]) -> Iterator[Row]:
     table = pages.rows.table
     if sample is None:
         yield from table.scan(columns=columns, versions=ALL_VERSIONS)

@@ -8,9 +8,10 @@ maintenance of one of them is maintenance of all. What needs several servers is 
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from itertools import pairwise
 
@@ -25,7 +26,7 @@ from webtable.store.cluster_values import (
     RegionServer,
     TableStats,
 )
-from webtable.store.rocks.compaction import compact_family, purge_row
+from webtable.store.rocks.compaction import compact_family, compact_in_steps, purge_row
 from webtable.store.rocks.files.checksums import check_blocks
 from webtable.store.rocks.files.database import Database
 from webtable.store.rocks.open_tables import OpenFamily, OpenTable
@@ -196,32 +197,46 @@ class EmbeddedAdmin(Admin):
     ) -> None:
         """Compacts a table; always waits."""
         with self._translated:
-            opened = self._writable(table)
-            chosen = list(opened.families.values())
-            if family is not None:
-                chosen = [each for each in chosen if each.schema.name == family]
-                if not chosen:
-                    families = [each.name for each in opened.schema.families]
-                    raise FamilyNotFound(table, family, families)
-            self._database.flush(list(opened.entry.column_families.values()))
-            entry: tuple[str, CompactionState] = (table, "MAJOR" if major else "MINOR")
-            with self._lock:
-                self._compacting.append(entry)
-            try:
+            opened, chosen = self._flushed(table, family)
+            with self._compaction_shown(table, "MAJOR" if major else "MINOR"):
                 for each in chosen:
-                    self._compact(opened, each, major=major)
-            finally:
-                with self._lock:
-                    self._compacting.remove(entry)
+                    if major:
+                        compact_family(self._database, each, current_ms(), _purge_ms(opened, each))
+                    else:
+                        self._database.compact(each.rocks)
 
-    def _compact(self, table: OpenTable, family: OpenFamily, *, major: bool) -> None:
-        if not major:
-            self._database.compact(family.rocks)
-            return
-        options = {**table.schema.attributes, **family.schema.attributes}
-        purge_after = options.get(_PURGE_AFTER, "0")
-        purge_after_ms = int(purge_after) if purge_after.isdecimal() else 0
-        compact_family(self._database, family, current_ms(), purge_after_ms)
+    def compact_in_steps(self, table: str, family: str) -> Generator[None, None, None]:
+        with self._translated:
+            opened, (chosen,) = self._flushed(table, family)
+            steps = compact_in_steps(
+                self._database, chosen, current_ms(), _purge_ms(opened, chosen)
+            )
+            with self._compaction_shown(table, "MAJOR"):
+                for _ in steps:
+                    yield
+
+    def _flushed(self, table: str, family: str | None) -> tuple[OpenTable, list[OpenFamily]]:
+        """Flushes a table; returns it and its families, or the one that is named."""
+        opened = self._writable(table)
+        chosen = list(opened.families.values())
+        if family is not None:
+            chosen = [each for each in chosen if each.schema.name == family]
+            if not chosen:
+                families = [each.name for each in opened.schema.families]
+                raise FamilyNotFound(table, family, families)
+        self._database.flush(list(opened.entry.column_families.values()))
+        return opened, chosen
+
+    @contextlib.contextmanager
+    def _compaction_shown(self, table: str, state: CompactionState) -> Iterator[None]:
+        """Shows a compaction in `compaction_state` until the block ends."""
+        with self._lock:
+            self._compacting.append((table, state))
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._compacting.remove((table, state))
 
     def compact_region(
         self,
@@ -292,6 +307,13 @@ class EmbeddedAdmin(Admin):
 
     def _table_of(self, region: str | Region) -> str:
         return self.region(region_name(region)).table
+
+
+def _purge_ms(table: OpenTable, family: OpenFamily) -> int:
+    """Returns for how long the delete markers of a family stay."""
+    options = {**table.schema.attributes, **family.schema.attributes}
+    purge_after = options.get(_PURGE_AFTER, "0")
+    return int(purge_after) if purge_after.isdecimal() else 0
 
 
 def _unsupported(what: str, instead: str) -> InvalidRequest:

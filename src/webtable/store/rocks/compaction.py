@@ -7,7 +7,9 @@ writers locked out, and RocksDB then frees the space.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+from typing import NamedTuple
 
 from rocksdict import WriteBatch
 
@@ -24,9 +26,18 @@ from webtable.store.rocks.files.database import Database
 from webtable.store.rocks.open_tables import OpenFamily
 from webtable.store.rocks.visibility import Compactor
 
-__all__ = ["compact_family", "purge_row"]
+__all__ = ["compact_family", "compact_in_steps", "purge_row"]
 
 _CHUNK = 5_000  # cells checked while writers wait: about 5 ms
+_MERGED_BYTES = 256 * 1024 * 1024  # merged in one step, before compression: some seconds
+
+
+class _Chunk(NamedTuple):
+    """Rows that were checked: the keys that go, where to continue (None: done), and their size."""
+
+    doomed: list[bytes]
+    next_key: bytes | None
+    size_bytes: int
 
 
 def compact_family(
@@ -36,28 +47,45 @@ def compact_family(
 
     Delete markers younger than `purge_after_ms` stay.
     """
+    return sum(compact_in_steps(database, family, now_ms, purge_after_ms))
+
+
+def compact_in_steps(
+    database: Database, family: OpenFamily, now_ms: int, purge_after_ms: int = 0
+) -> Iterator[int]:
+    """As `compact_family`, step by step; yields after each how many cells it has removed.
+
+    What was removed stays removed if the caller does not continue.
+    """
     keeps_deleted = family.schema.keep_deleted_cells != "FALSE"
     earliest = _earliest_put(family) if keeps_deleted else 0
     compactor = Compactor(
         family.schema, now_ms=now_ms, earliest_put=earliest, purge_after_ms=purge_after_ms
     )
     start: bytes | None = None
-    removed = 0
+    bounds: list[bytes | None] = [None]
+    size_bytes = 0
     while True:
         with database.commits:
-            doomed, start = _chunk(family, compactor, start)
-            if doomed:
+            chunk = _chunk(family, compactor, start, most=_CHUNK)
+            start = chunk.next_key
+            if chunk.doomed:
                 # What hides these cells must be as durable as their removal.
                 database.flush_unlogged()
                 batch = WriteBatch(raw_mode=True)
-                for key in doomed:
+                for key in chunk.doomed:
                     batch.delete(key, family.handle)
                 database.write(batch, "wal")
-                removed += len(doomed)
+        yield len(chunk.doomed)
         if start is None:
             break
-    database.compact(family.rocks)
-    return removed
+        size_bytes += chunk.size_bytes
+        if size_bytes >= _MERGED_BYTES:
+            bounds.append(start)
+            size_bytes = 0
+    for first, last in pairwise((*bounds, None)):
+        database.compact(family.rocks, first, last)
+        yield 0
 
 
 def purge_row(database: Database, families: Iterable[OpenFamily], row: bytes, now_ms: int) -> int:
@@ -77,7 +105,7 @@ def purge_row(database: Database, families: Iterable[OpenFamily], row: bytes, no
             if not (seeker.valid() and seeker.key().startswith(prefix)):
                 seeker.status()
                 continue
-            for key in _chunk(family, compactor, prefix, most=1)[0]:
+            for key in _chunk(family, compactor, prefix, most=1).doomed:
                 batch.delete(key, family.handle)
                 count += 1
         if count:
@@ -85,25 +113,20 @@ def purge_row(database: Database, families: Iterable[OpenFamily], row: bytes, no
     return count
 
 
-def _chunk(
-    family: OpenFamily, compactor: Compactor, start: bytes | None, most: int = _CHUNK
-) -> tuple[list[bytes], bytes | None]:
-    """Checks whole rows from `start` on, until `most` cells were seen.
-
-    Returns what goes, and where to go on (None: done).
-    """
+def _chunk(family: OpenFamily, compactor: Compactor, start: bytes | None, *, most: int) -> _Chunk:
+    """Checks whole rows from `start` on, until `most` cells were seen."""
     doomed: list[bytes] = []
     seeker = family.rocks.iter()
     if start is None:
         seeker.seek_to_first()
     else:
         seeker.seek(start)
-    prefix, size, seen = b"\x00", 0, 0
+    prefix, size, seen, size_bytes = b"\x00", 0, 0, 0
     while seeker.valid():
         key = seeker.key()
         if not key.startswith(prefix):
             if seen >= most:
-                return doomed, key
+                return _Chunk(doomed, key, size_bytes)
             size = key.index(0) + 1
             prefix = key[:size]
             compactor.start_row()
@@ -117,9 +140,10 @@ def _chunk(
         if not compactor.keeps(qualifier, decode_timestamp(suffix), kind, ttl_ms):
             doomed.append(key)
         seen += 1
+        size_bytes += len(key) + len(stored)
         seeker.next()
     seeker.status()
-    return doomed, None
+    return _Chunk(doomed, None, size_bytes)
 
 
 def _earliest_put(family: OpenFamily) -> int:

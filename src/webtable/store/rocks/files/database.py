@@ -234,10 +234,10 @@ class Database:
                 self.family(name)[0].flush()
             self._marks.move_list()
 
-    def compact(self, rocks: Rdict) -> None:
-        """Lets RocksDB merge the files of a column family."""
+    def compact(self, rocks: Rdict, start: bytes | None = None, stop: bytes | None = None) -> None:
+        """Lets RocksDB merge the files of a column family, or of a range of its keys."""
         with _timed("compacting a column family", self.path):
-            rocks.compact_range(None, None)
+            rocks.compact_range(start, stop)
         with self.commits:
             if not self.is_closed:
                 self._marks.move_list()

@@ -55,17 +55,20 @@ class WriterLock:
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as exc:
+            holder = self._holder()
+            by = f"process {holder[1]} on {holder[0]}" if holder else "another process"
             raise StoreLocked(
-                f"store '{path}' is open for writing{self._holder()}",
+                f"store '{path}' is open for writing by {by}",
                 hint="close it there, or open it read-only",
+                holder=holder,
             ) from exc
 
-    def _holder(self) -> str:
+    def _holder(self) -> tuple[str, int] | None:
         try:
             holder = json.loads(os.pread(self._file, 4096, 0))
-            return f" by process {holder['pid']} on {holder['host']}"
+            return str(holder["host"]), int(holder["pid"])
         except (ValueError, KeyError, TypeError):
-            return " by another process"
+            return None
 
     def _write(self, content: bytes) -> None:
         os.ftruncate(self._file, 0)

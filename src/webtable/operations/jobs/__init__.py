@@ -1,0 +1,1 @@
+"""Jobs: maintenance that runs on a schedule, in one process at a time."""
