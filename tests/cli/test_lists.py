@@ -26,13 +26,15 @@ LIST_OPTIONS = {"--limit", "--all", "--after", "--explain"}
 ONE_ITEM = {
     "balancer run", "cluster", "diff", "doctor", "hbase down", "hbase status", "hbase up",
     "index list", "jobs list", "jobs run", "links drain", "links rebuild", "load", "page",
-    "records ghosts", "records verify", "region merge", "region move", "region show",
+    "records ghosts", "records verify", "remove purge", "remove target",
+    "remove unblock", "region merge", "region move", "region show",
     "region split", "schema apply", "schema diff", "schema profile", "table compaction",
     "table describe", "table is-enabled", "upgrade", "verify",
 }  # fmt: skip
 # Lists of the store's own things are short: all of them are printed, from --start on.
 WITH_START = {
-    "jobs history", "namespace list", "regions", "servers", "snapshot list", "stats", "tables",
+    "changes consumers", "jobs history", "namespace list", "regions", "remove blocked",
+    "remove log", "servers", "snapshot list", "stats", "tables",
 }  # fmt: skip
 # A feed is read to its end, and continues with --since.
 FEEDS = {"changes"}
@@ -46,6 +48,8 @@ def commands(group: click.Group, path: str = "") -> Iterator[tuple[str, click.Co
         command = group.get_command(ctx, name)
         assert command is not None
         if isinstance(command, click.Group):
+            if command.invoke_without_command:
+                yield f"{path}{name}", command
             yield from commands(command, f"{path}{name} ")
         else:
             yield f"{path}{name}", command

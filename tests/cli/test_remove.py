@@ -79,3 +79,16 @@ def test_the_log_and_its_chain(location: str) -> None:
 def test_a_purge(location: str) -> None:
     item(run(location, "target", URL, "--format", "json"))
     assert item(run(location, "purge", "--format", "json"))["purged"] == 1
+
+
+def test_the_log_and_the_block_list_are_read_in_parts(location: str) -> None:
+    for url in (URL, "https://www.a.example/"):
+        item(run(location, "--block", url, "--format", "json"))
+    first = json.loads(run(location, "log", "--limit", "3", "--format", "json").stdout)
+    assert [each["number"] for each in first["items"]] == [1, 2, 3]
+    rest = run(location, "log", "--start", first["next"], "--format", "json")
+    assert [each["number"] for each in json.loads(rest.stdout)["items"]] == [4]
+    first = json.loads(run(location, "blocked", "--limit", "1", "--format", "json").stdout)
+    rest = run(location, "blocked", "--start", first["next"], "--format", "json")
+    (one,), (other,) = first["items"], json.loads(rest.stdout)["items"]
+    assert one["hash"] < other["hash"] == first["next"]

@@ -99,21 +99,29 @@ def store_summaries(pages: PageTable, captures: list[NewCapture]) -> list[NewCap
     return [each for each in captures if each not in stored]
 
 
+def of_page(each: NewCapture, url: str) -> NewCapture:
+    """A capture of a page, with digests of its own: no other page completes its revisits."""
+    return each._replace(url=url, note=each.note._replace(digest=f"{each.note.digest}@{url}"))
+
+
 def cells(pages: PageTable, url: str) -> list[tuple[bytes, int, bytes]]:
     """All cells of a page, but for those of the writer, and what only one way of writing has."""
     row = pages.rows.table.get(pages.keys.row_key(url), versions=100)
     assert row is not None
     derived = (b"metadata:rev", b"metadata:pending", b"metadata:changed", b"metadata:waits")
     own = (*derived, b"metadata:url", NEWEST)
+    page = f"@{url}".encode()
     return [
-        (column, stamp, value) for column, stamp, value, _ in row.raw_cells if column not in own
+        (column.replace(page, b""), stamp, value.replace(page, b""))
+        for column, stamp, value, _ in row.raw_cells
+        if column not in own
     ]
 
 
 def entries(pages: PageTable, url: str) -> set[tuple[str, bytes]]:
     key = pages.keys.row_key(url)
     return {
-        (name, row.key.replace(key, b""))
+        (name, row.key.replace(key, b"").replace(f"@{url}".encode(), b""))
         for name, index in pages.rows.indexes.items()
         if name not in ("webtable_url_idx", "webtable_domain_idx", "webtable_change_idx")
         for row in pages.store.table(index.table).scan()
@@ -133,8 +141,8 @@ def test_cell_for_cell_as_with_bodies(pages: PageTable, captures: list[NewCaptur
     for each in captures:
         # Without a context the row stores no newest cell: every capture goes by the rules.
         info = each.info._replace(context=None) if each.info is not None else None
-        pages.store_captures([each._replace(url=plain, info=info)])
-        if needed := store_summaries(pages, [each._replace(url=summarized)]):
+        pages.store_captures([of_page(each, plain)._replace(info=info)])
+        if needed := store_summaries(pages, [of_page(each, summarized)]):
             pages.store_captures(needed)
     assert cells(pages, summarized) == cells(pages, plain)
     assert entries(pages, summarized) == entries(pages, plain)

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
-from webtable.cli.output_formats import Column, print_items, talk
+from webtable.cli.output_formats import Column, page_of, print_items, talk
 from webtable.cli.shared_options import (
     Format,
     count_option,
     format_option,
     hand_down_store,
+    page_options,
     store_option,
 )
 from webtable.errors import InvalidRequest
@@ -102,17 +103,17 @@ def changes(
 
 
 @changes.command("consumers", short_help="List the consumers and how far behind they are.")
-@store_option
-@format_option
-def consumers_(location: str, form: Format) -> None:
+@page_options("NAME", "Begin with this consumer.")
+def consumers_(location: str, form: Format, limit: int | None, start: str) -> None:
     """List the named consumers: what they have handled, and how much is new since.
 
     LAG is the time from the last change that a consumer has handled to the newest one, BEHIND the
     number of changes between them, at most 10,000.
     """
     with WebTable.open(location, read_only=True) as web:
-        items = [each.to_dict() for each in web.changes.consumers()]
-    print_items(items, CONSUMER_COLUMNS, form)
+        items = sorted(web.changes.consumers(), key=lambda each: each.name)
+    found, following = page_of(items, lambda each: each.name, start, limit)
+    print_items([each.to_dict() for each in found], CONSUMER_COLUMNS, form, next_key=following)
 
 
 @changes.command("forget", short_help="Delete a consumer; it would begin from the beginning.")

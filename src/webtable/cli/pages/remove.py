@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 
 import click
 
 from webtable.cli.lazy_group import Entry, LazyGroup
-from webtable.cli.output_formats import Column, print_item, print_items, talk
+from webtable.cli.output_formats import Column, page_of, print_item, print_items, talk
 from webtable.cli.shared_options import (
     Format,
     format_option,
     group_store_option,
+    page_options,
     store_option,
 )
 from webtable.errors import CorruptData
@@ -20,6 +22,7 @@ from webtable.webtable import WebTable
 __all__ = ["blocked", "log", "purge", "remove", "target", "unblock"]
 
 _SECTION = "Commands"
+_DIGITS = 12
 ENTRIES = {
     "target": Entry("pages.remove", "target", "Remove a page, a domain or a prefix.", _SECTION),
     "blocked": Entry("pages.remove", "blocked", "List what may not be stored again.", _SECTION),
@@ -34,6 +37,7 @@ BLOCKED_COLUMNS = (
     Column("hash", "SHA-256", "name"),
 )
 LOG_COLUMNS = (
+    Column("number", "NUMBER", "count"),
     Column("at", "AT", "when"),
     Column("state", "STATE"),
     Column("kind", "KIND"),
@@ -93,12 +97,13 @@ def target(target: str, location: str, form: Format, *, dry_run: bool, block: bo
 
 
 @click.command(short_help="List what may not be stored again.")
-@store_option
-@format_option
-def blocked(location: str, form: Format) -> None:
+@page_options("HASH", "Begin with this hash.")
+def blocked(location: str, form: Format, limit: int | None, start: str) -> None:
     """List the block list: hashes of URLs, domains and prefixes, and since when."""
     with WebTable.open(location, read_only=True) as web:
-        print_items((each.to_dict() for each in web.removals.blocked()), BLOCKED_COLUMNS, form)
+        entries = sorted(web.removals.blocked(), key=lambda each: each.hash)
+    found, following = page_of(entries, lambda each: each.hash, start, limit)
+    print_items([each.to_dict() for each in found], BLOCKED_COLUMNS, form, next_key=following)
 
 
 @click.command(short_help="Allow a URL, domain or prefix again.")
@@ -116,10 +121,9 @@ def unblock(target: str, location: str, form: Format) -> None:
 
 
 @click.command(short_help="List what was removed, and check the log.")
-@store_option
-@format_option
+@page_options("NUMBER", "Begin with this entry.")
 @click.option("--verify", is_flag=True, help="Only check the chain of hashes.")
-def log(location: str, form: Format, *, verify: bool) -> None:
+def log(location: str, form: Format, *, limit: int | None, start: str, verify: bool) -> None:
     """List the removal log, the oldest entry first; it has hashes and counts, and no URLs.
 
     Each entry has the hash of the entry before it. With a damaged chain the exit code is 6.
@@ -129,7 +133,12 @@ def log(location: str, form: Format, *, verify: bool) -> None:
         if verify:
             print_item({"entries": found.entries, "broken": found.broken, "why": found.why}, form)
         else:
-            print_items((each.to_dict() for each in web.removals.log()), LOG_COLUMNS, form)
+            entries = [
+                {"number": number, **each.to_dict()}
+                for number, each in enumerate(web.removals.log(), 1)
+            ]
+            shown, following = page_of(entries, _numbered, start.rjust(_DIGITS, "0"), limit)
+            print_items(shown, LOG_COLUMNS, form, next_key=following)
         sys.stdout.flush()
         if found.broken is not None:
             raise CorruptData(
@@ -138,14 +147,18 @@ def log(location: str, form: Format, *, verify: bool) -> None:
             )
 
 
+def _numbered(entry: Mapping[str, object]) -> str:
+    return str(entry["number"]).rjust(_DIGITS, "0")
+
+
 @click.command(short_help="Delete what is left of removed pages.")
 @store_option
 @format_option
 def purge(location: str, form: Format) -> None:
     """Delete the tombstones of removed pages, where no writer and no consumer needs them.
 
-    On a cluster a tombstone stays for eleven minutes. `webtable load` and `webtable verify
-    --repair` purge as well. Then `webtable compact` removes the deleted cells from the files.
+    On a cluster a tombstone stays for 22 minutes. `webtable load` and `webtable verify --repair`
+    purge as well. Then `webtable compact` removes the deleted cells from the files.
     """
     with WebTable.open(location, create=False) as web:
         print_item(web.removals.purge().to_dict(), form)
