@@ -173,7 +173,7 @@ def test_the_same_captures_again(web: WebTable, site: str) -> None:
 def test_a_blocked_url_is_rejected(web: WebTable, site: str) -> None:
     url = f"https://{site}/a"
     report = web.remove(url, block=True)
-    assert (report.pages, report.links) == (1, 1)
+    assert (report.pages, report.unlinked) == (1, 1)
     with pytest.raises(UrlBlocked):
         web.put(url, "again", fetched=THIRD)
     assert web.page(url) is None

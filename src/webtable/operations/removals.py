@@ -46,7 +46,8 @@ class RemovalReport(Value, msgspec.Struct, kw_only=True):
         pages: how many pages.
         captures: how many captures of them.
         bytes: the sizes of their distinct bodies together.
-        links: how many links to blocked pages are left out of the link index now.
+        unlinked: how many links to blocked pages the link index leaves out now; not counted in a
+            dry run.
         blocked: whether they may not be stored again.
         dry_run: whether nothing was changed.
         examples: the URLs of the first pages; of a dry run only.
@@ -57,7 +58,7 @@ class RemovalReport(Value, msgspec.Struct, kw_only=True):
     pages: int = 0
     captures: int = 0
     bytes: int = 0
-    links: int = 0
+    unlinked: int = 0
     blocked: bool = False
     dry_run: bool = False
     examples: list[str] = []
@@ -102,7 +103,7 @@ class Removals:
                 with pages.rows.lock:
                     pages.blocked.add([target], pages.rows.clock.now_ms())
                 # Before the pages go: a link between two of them is counted out only once.
-                report.links = self._unlink(pages, target)
+                report.unlinked = self._unlink(pages, target)
             for page in Remover(pages, pages.hook).remove(found):
                 report.add(page)
             if pages.hook is not None:

@@ -86,8 +86,8 @@ def target(target: str, location: str, form: Format, *, dry_run: bool, block: bo
     with WebTable.open(location, create=False, read_only=dry_run) as web:
         report = web.remove(target, dry_run=dry_run, block=block)
     item = report.to_dict()
-    if not dry_run:
-        del item["examples"]
+    # A dry run counts no links; only a dry run has examples.
+    del item["unlinked" if dry_run else "examples"]
     shown = {key: value for key, value in item.items() if key != "examples"}
     print_item(item, form, shown=shown)
     for url in report.examples:
