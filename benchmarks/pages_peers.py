@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from webtable.pages.loading.read_and_parse import Task
+from webtable.pages.loading.capture_batches import Task
 from webtable.pages.loading.workers import Workers
 from webtable.pages.page import NewCapture, metadata_of
 

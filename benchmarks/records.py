@@ -19,7 +19,7 @@ from benchmarks.hbase import cluster
 from benchmarks.hbase_clients import Java
 from webtable import Store
 from webtable.records import Collection, EntityKey, IndexBy, Key, Record
-from webtable.records.reading.compiled_decoder import COMPILED
+from webtable.records.reading.decoder_choice import COMPILED
 
 __all__ = ["run"]
 

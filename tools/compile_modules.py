@@ -43,7 +43,7 @@ MODULES = (
     HotModule("webtable.pages.html", "page_scan"),
     HotModule("webtable.pages.html", "tag_depth"),
     HotModule("webtable.pages.html", "text_fingerprint"),
-    HotModule("webtable.links", "target_states"),
+    HotModule("webtable.links", "live_link_values"),
     HotModule("webtable.index", "entry_changes"),
     HotModule("webtable.records.reading", "row_decoder"),
     HotModule("webtable.store.hbase.wire", "calls"),
@@ -52,7 +52,7 @@ MODULES = (
     HotModule("webtable.store.hbase.wire", "pipelined_connection"),
     HotModule("webtable.store.hbase.wire", "request_bytes"),
     HotModule("webtable.store.hbase.wire", "stream"),
-    HotModule("webtable.store.hbase.wire", "wakeups"),
+    HotModule("webtable.store.hbase.wire", "thread_turns"),
     HotModule("webtable.store.rocks", "row_decoder"),
 )
 

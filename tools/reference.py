@@ -18,7 +18,7 @@ from tools.python_pages import store_page, values_page, webtable_page
 from tools.shell_page import shell_page
 from webtable import errors, records
 from webtable.cli.main import cli
-from webtable.store import cluster_activity, cluster_values
+from webtable.store import admin_results, cluster_activity
 from webtable.store.cluster_admin import ClusterAdmin
 
 ROOT = Path(__file__).parents[1]
@@ -165,8 +165,8 @@ def administration_page() -> str:
         *_methods(ClusterAdmin),
     ]
     parts.append("## Results\n\nNamed tuples of the package `webtable`.")
-    for name in (*cluster_values.__all__, *cluster_activity.__all__):
-        kind = getattr(cluster_values, name, None) or getattr(cluster_activity, name)
+    for name in (*admin_results.__all__, *cluster_activity.__all__):
+        kind = getattr(admin_results, name, None) or getattr(cluster_activity, name)
         if isinstance(kind, type):
             parts += [f"### {name}", sections(inspect.getdoc(kind) or "")]
             types = {

@@ -27,13 +27,25 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from webtable import errors, filters
     from webtable.errors import WebTableError
-    from webtable.operations.jobs.writer_open import open_store as open  # noqa: A004 - public name
+    from webtable.operations.jobs.open_store_after_jobs import open_store as open  # noqa: A004 - public name
     from webtable.pages.asking.duplicates import Duplicates
     from webtable.pages.asking.page_diff import PageDiff
     from webtable.pages.asking.results import ResultPage, Results
     from webtable.pages.loading.loader import LoadReport
     from webtable.pages.page import Page, PageCapture
     from webtable.store.admin import Admin
+    from webtable.store.admin_results import (
+        Balanced,
+        ClusterReport,
+        CompactionState,
+        FamilyStats,
+        Namespace,
+        Region,
+        RegionInTransition,
+        RegionServer,
+        Snapshot,
+        TableStats,
+    )
     from webtable.store.cells_and_rows import Cell, CellType, Row
     from webtable.store.cluster_activity import (
         BalancerDecision,
@@ -49,18 +61,6 @@ if TYPE_CHECKING:
         SlowCall,
         Switch,
         ZooKeeperReport,
-    )
-    from webtable.store.cluster_values import (
-        Balanced,
-        ClusterReport,
-        CompactionState,
-        FamilyStats,
-        Namespace,
-        Region,
-        RegionInTransition,
-        RegionServer,
-        Snapshot,
-        TableStats,
     )
     from webtable.store.engine import Capabilities, Engine, Loss
     from webtable.store.mutation import (
@@ -151,7 +151,7 @@ _MODULES = {
     "ALL_VERSIONS": "webtable.store.scan",
     "Admin": "webtable.store.admin",
     "Append": "webtable.store.mutation",
-    "Balanced": "webtable.store.cluster_values",
+    "Balanced": "webtable.store.admin_results",
     "BalancerDecision": "webtable.store.cluster_activity",
     "BalancerRejection": "webtable.store.cluster_activity",
     "Batch": "webtable.store.table",
@@ -162,9 +162,9 @@ _MODULES = {
     "Check": "webtable.store.mutation",
     "CheckResult": "webtable.store.mutation",
     "ClusterLoad": "webtable.store.cluster_activity",
-    "ClusterReport": "webtable.store.cluster_values",
+    "ClusterReport": "webtable.store.admin_results",
     "CompactionQueue": "webtable.store.cluster_activity",
-    "CompactionState": "webtable.store.cluster_values",
+    "CompactionState": "webtable.store.admin_results",
     "CompareOp": "webtable.store.mutation",
     "Conditional": "webtable.store.mutation",
     "Delete": "webtable.store.mutation",
@@ -172,21 +172,21 @@ _MODULES = {
     "Durability": "webtable.store.mutation",
     "Engine": "webtable.store.engine",
     "Family": "webtable.store.schema",
-    "FamilyStats": "webtable.store.cluster_values",
+    "FamilyStats": "webtable.store.admin_results",
     "Get": "webtable.store.scan",
     "Increment": "webtable.store.mutation",
     "LoadReport": "webtable.pages.loading.loader",
     "Loss": "webtable.store.engine",
     "Mutation": "webtable.store.mutation",
-    "Namespace": "webtable.store.cluster_values",
+    "Namespace": "webtable.store.admin_results",
     "Page": "webtable.pages.page",
     "PageCapture": "webtable.pages.page",
     "PageDiff": "webtable.pages.asking.page_diff",
     "Put": "webtable.store.mutation",
-    "Region": "webtable.store.cluster_values",
-    "RegionInTransition": "webtable.store.cluster_values",
+    "Region": "webtable.store.admin_results",
+    "RegionInTransition": "webtable.store.admin_results",
     "RegionLoad": "webtable.store.cluster_activity",
-    "RegionServer": "webtable.store.cluster_values",
+    "RegionServer": "webtable.store.admin_results",
     "ReplicationSink": "webtable.store.cluster_activity",
     "ReplicationSource": "webtable.store.cluster_activity",
     "ResultPage": "webtable.pages.asking.results",
@@ -196,18 +196,18 @@ _MODULES = {
     "ServerLoad": "webtable.store.cluster_activity",
     "ServerTask": "webtable.store.cluster_activity",
     "SlowCall": "webtable.store.cluster_activity",
-    "Snapshot": "webtable.store.cluster_values",
+    "Snapshot": "webtable.store.admin_results",
     "Store": "webtable.store.store",
     "Switch": "webtable.store.cluster_activity",
     "Table": "webtable.store.table",
     "TableSchema": "webtable.store.schema",
-    "TableStats": "webtable.store.cluster_values",
+    "TableStats": "webtable.store.admin_results",
     "WebTable": "webtable.webtable",
     "WebTableError": "webtable.errors",
     "ZooKeeperReport": "webtable.store.cluster_activity",
     "errors": "webtable.errors",
     "filters": "webtable.filters",
-    "open": "webtable.operations.jobs.writer_open",
+    "open": "webtable.operations.jobs.open_store_after_jobs",
 }
 
 # Hidden from type checkers: they would accept any name, also a misspelt one.

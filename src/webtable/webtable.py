@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, BinaryIO, Literal, Self
 
 from webtable.errors import AlreadyExists, WebTableError
 from webtable.links.asking.links_api import Links
+from webtable.links.create_or_open_tables import create_tables, link_hook, opened_links
 from webtable.links.link_index import LinkIndex
-from webtable.links.whole_store_creation import create_tables, link_hook, opened_links
 from webtable.operations.changes_api import Changes
-from webtable.operations.jobs.writer_open import open_store
+from webtable.operations.jobs.open_store_after_jobs import open_store
 from webtable.operations.removals import Removals
 from webtable.pages.asking.page_at_time import captures_of, indexability_of, page_at
 from webtable.pages.asking.reports import Reports, pages_under

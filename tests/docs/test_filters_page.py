@@ -8,7 +8,7 @@ import pytest
 
 from tests.docs.pages import ROOT
 from webtable import filters
-from webtable.store.filtering.filter_arguments import COMPARATORS, FORMS, usage
+from webtable.store.filtering.filter_text_forms import COMPARATORS, FORMS, usage
 
 PAGE = (ROOT / "docs" / "reference" / "filters.md").read_text(encoding="utf-8")
 

@@ -12,7 +12,7 @@ import threading
 import time
 from typing import Literal, TypeAlias
 
-from webtable.store.hbase.wire.errors import Server
+from webtable.store.hbase.wire.errors_and_responses import Server
 
 __all__ = ["Direction", "Proxy"]
 

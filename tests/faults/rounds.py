@@ -19,7 +19,7 @@ from tests.faults.proxy import Proxy
 from tests.faults.regions import RegionHand
 from webtable import Row, Table
 from webtable.local.hbase import LocalHBase
-from webtable.store.hbase.wire.errors import Server
+from webtable.store.hbase.wire.errors_and_responses import Server
 
 __all__ = ["Plan", "Report", "play"]
 

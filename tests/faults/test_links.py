@@ -20,7 +20,7 @@ from webtable.index.write_protocol import SystemClock
 from webtable.links.checking.verify import verify_links
 from webtable.links.link_index import LinkIndex
 from webtable.links.updating.hook import LinkHook
-from webtable.links.write_protocol import INTENT_AGE_MS
+from webtable.links.write_protocol_rules import INTENT_AGE_MS
 from webtable.local.hbase import LocalHBase
 from webtable.pages.page_table import PageTable
 from webtable.pages.storing.capture_parser import parse_stored

@@ -18,9 +18,9 @@ from tests.faults.regions import RegionHand
 from webtable import Append, Check, Conditional, Increment, Mutation, Put, Store, Table
 from webtable.errors import BatchError, RetryableError
 from webtable.local.hbase import LocalHBase
-from webtable.store.hbase.cluster.registry import ZooKeeperRegistry
+from webtable.store.hbase.cluster.find_meta_and_master import ZooKeeperRegistry
 from webtable.store.hbase.location import parse_location
-from webtable.store.hbase.wire.errors import Server
+from webtable.store.hbase.wire.errors_and_responses import Server
 
 pytestmark = pytest.mark.hbase
 

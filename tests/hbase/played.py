@@ -12,7 +12,7 @@ from webtable.store.hbase.cluster.cluster import Cluster
 from webtable.store.hbase.location import parse_location
 from webtable.store.hbase.proto import base_pb2, client_pb2, registry_pb2
 from webtable.store.hbase.wire.cell_blocks import encode_cells
-from webtable.store.hbase.wire.errors import Server
+from webtable.store.hbase.wire.errors_and_responses import Server
 
 from .servers import Peer, Request, listening
 

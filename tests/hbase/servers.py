@@ -11,7 +11,7 @@ from typing import NamedTuple
 from google.protobuf.message import Message
 
 from webtable.store.hbase.proto import rpc_pb2
-from webtable.store.hbase.wire.errors import Server
+from webtable.store.hbase.wire.errors_and_responses import Server
 from webtable.store.hbase.wire.frames import read_varint
 
 HOST = "127.0.0.1"

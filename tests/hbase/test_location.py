@@ -7,7 +7,7 @@ import pytest
 from webtable.errors import InvalidRequest
 from webtable.store.hbase.cluster.table_names import Names
 from webtable.store.hbase.location import parse_location
-from webtable.store.hbase.wire.errors import Server
+from webtable.store.hbase.wire.errors_and_responses import Server
 
 
 def test_zookeeper_with_everything_left_out() -> None:

@@ -18,13 +18,13 @@ from webtable.errors import InvalidRequest, WebTableError
 from webtable.store.hbase import retry
 from webtable.store.hbase.cluster import cluster as clusters
 from webtable.store.hbase.cluster.cluster import CLIENT, CLIENT_META, Connections
-from webtable.store.hbase.cluster.meta import MetaTable
-from webtable.store.hbase.cluster.region_cache import RegionCache
-from webtable.store.hbase.cluster.registry import (
+from webtable.store.hbase.cluster.find_meta_and_master import (
     MastersRegistry,
     RegistryUnavailable,
     ZooKeeperRegistry,
 )
+from webtable.store.hbase.cluster.meta import MetaTable
+from webtable.store.hbase.cluster.region_cache import RegionCache
 from webtable.store.hbase.cluster.table_names import Names
 from webtable.store.hbase.engine import HBaseEngine
 from webtable.store.hbase.location import parse_location
@@ -32,7 +32,12 @@ from webtable.store.hbase.ops import multi
 from webtable.store.hbase.proto import client_pb2
 from webtable.store.hbase.retry import Deadline
 from webtable.store.hbase.wire.cell_blocks import encode_cells
-from webtable.store.hbase.wire.errors import ConnectFailed, ConnectionLost, RemoteError, Server
+from webtable.store.hbase.wire.errors_and_responses import (
+    ConnectFailed,
+    ConnectionLost,
+    RemoteError,
+    Server,
+)
 from webtable.store.mutation import Put
 from webtable.store.scan import Get, Scan
 

@@ -7,9 +7,9 @@ import time
 import pytest
 
 from webtable import errors
-from webtable.store.hbase.cluster.registry import RegistryUnavailable
+from webtable.store.hbase.cluster.find_meta_and_master import RegistryUnavailable
 from webtable.store.hbase.retry import Attempts, Remedy, is_untouched, remedy_for, translate
-from webtable.store.hbase.wire.errors import (
+from webtable.store.hbase.wire.errors_and_responses import (
     CallTimedOut,
     ConnectFailed,
     ConnectionLost,

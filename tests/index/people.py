@@ -8,7 +8,7 @@ from typing import Any
 
 from webtable import Store
 from webtable.index.indexed_table import Change, Entry, Facts, Index, IndexedTable
-from webtable.index.row_attempt import RowAttempt
+from webtable.index.row_write_attempt import RowAttempt
 from webtable.index.row_writer import Writer
 from webtable.index.write_protocol import SystemClock
 from webtable.store.scan import Scan

@@ -16,7 +16,7 @@ from webtable.errors import CorruptData, InvalidRequest
 from webtable.index import entry_changes as plain
 from webtable.index.cell_encoding import Revision, encode_revision
 from webtable.index.indexed_table import Change, Entry, Facts, Index, IndexedTable
-from webtable.index.row_attempt import Moment, RowAttempt
+from webtable.index.row_write_attempt import Moment, RowAttempt
 from webtable.index.row_writer import Writer
 from webtable.store.mutation import Mutation
 

@@ -22,8 +22,8 @@ from webtable.errors import (
     RetryableError,
 )
 from webtable.operations.operational_state import MAX_VALUE_BYTES, OperationalState, open_state
+from webtable.operations.operational_state_table import TABLE, TableState
 from webtable.operations.sqlite_state import SqliteState
-from webtable.operations.table_state import TABLE, TableState
 from webtable.store.store import Store
 
 

@@ -70,7 +70,7 @@ def test_a_compiled_form_of_other_sources_is_not_used(tmp_path: Path) -> None:
 @pytest.mark.skipif(not CAN_COMPILE, reason="no C compiler here, or no Python.h")
 @pytest.mark.parametrize(
     ("name", "relies_on"),
-    [("request_bytes", "_frames"), ("wakeups", "_stream"), ("pipelined_connection", "_calls")],
+    [("request_bytes", "_frames"), ("thread_turns", "_stream"), ("pipelined_connection", "_calls")],
 )
 def test_a_compiled_form_with_other_types_inside_is_not_used(
     tmp_path: Path, name: str, relies_on: str

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from webtable.errors import CorruptData
 from webtable.records import EntityKey, Float32, Int8, Int32, Key, Record, UInt16, UInt64
 from webtable.records.reading import row_decoder as plain
-from webtable.records.reading.compiled_decoder import COMPILED
+from webtable.records.reading.decoder_choice import COMPILED
 from webtable.records.record import declaration_of
 from webtable.store.cells_and_rows import Row
 

@@ -23,8 +23,8 @@ from webtable.errors import (
     Timeout,
 )
 from webtable.store.admin import Admin
+from webtable.store.admin_results import Region
 from webtable.store.cells_and_rows import Row, split_column
-from webtable.store.cluster_values import Region
 from webtable.store.engine import Capabilities, Engine
 from webtable.store.filtering.filters import ColumnPaginationFilter
 from webtable.store.mutation import (

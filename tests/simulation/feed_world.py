@@ -26,9 +26,9 @@ from webtable.links import schema as links_schema
 from webtable.links.asking.link_feed import LinkFeed
 from webtable.links.link_index import LINK_SETTINGS, LinkIndex
 from webtable.links.updating.hook import LinkHook
-from webtable.links.write_protocol import INTENT_AGE_MS
+from webtable.links.write_protocol_rules import INTENT_AGE_MS
 from webtable.operations.feed_consumers import FeedConsumer
-from webtable.operations.table_state import TableState
+from webtable.operations.operational_state_table import TableState
 from webtable.pages import schema as pages_schema
 from webtable.pages.asking.change_feed import WINDOW_MS, FeedSource
 from webtable.pages.asking.page_feed import PageFeed

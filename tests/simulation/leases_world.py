@@ -19,7 +19,7 @@ from tests.simulation.world import Faults, WorkerClock, World
 from webtable.errors import RetryableError, WebTableError
 from webtable.operations.jobs import leases
 from webtable.operations.jobs.leases import Lease, LeaseLost, Leases, StoredLease
-from webtable.operations.table_state import TABLE, TableState
+from webtable.operations.operational_state_table import TABLE, TableState
 
 __all__ = ["Broken", "LeasesWorld", "SteadyClock", "play"]
 

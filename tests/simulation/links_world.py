@@ -19,7 +19,7 @@ from webtable.index.write_protocol import REPAIR_AGE_MS
 from webtable.links import schema as links_schema
 from webtable.links.link_index import LinkIndex, change_index
 from webtable.links.updating.hook import LinkHook
-from webtable.links.write_protocol import INTENT_AGE_MS
+from webtable.links.write_protocol_rules import INTENT_AGE_MS
 from webtable.pages import schema as pages_schema
 from webtable.pages.hooks import Begun, LinksChange
 from webtable.pages.indexes import page_indexes

@@ -30,7 +30,7 @@ from webtable.links.checking.verify import verify_links
 from webtable.links.link_index import LinkIndex
 from webtable.links.updating.blocked_targets import BlockedTargets
 from webtable.links.updating.hook import LinkHook
-from webtable.links.write_protocol import INTENT_AGE_MS
+from webtable.links.write_protocol_rules import INTENT_AGE_MS
 from webtable.pages.columns import CHANGED, PENDING, REMOVED, REVISION
 from webtable.pages.indexes import page_indexes
 from webtable.pages.page import NewCapture

@@ -11,7 +11,7 @@ from tests.simulation.groups_world import GroupsWorld, SlowGroupsWorld
 from tests.simulation.index_world import IndexWorld, play
 from tests.simulation.test_index_rules import broken_by, changed_writer
 from webtable.errors import WebTableError
-from webtable.index.row_attempt import RowAttempt
+from webtable.index.row_write_attempt import RowAttempt
 from webtable.index.row_writer import Writer
 
 SOAK = bool(os.environ.get("WEBTABLE_SOAK"))

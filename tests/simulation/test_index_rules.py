@@ -26,7 +26,7 @@ from webtable.index import row_writer as index_writer
 from webtable.index import unique_entries, write_protocol
 from webtable.index.cell_encoding import Removal, Revision
 from webtable.index.indexed_table import Entry, Index, IndexedTable
-from webtable.index.row_attempt import RowAttempt
+from webtable.index.row_write_attempt import RowAttempt
 from webtable.index.row_writer import Writer
 from webtable.index.unique_entries import Claims, StoredClaim
 from webtable.store.mutation import Check, CompareOp, Delete, Mutation

@@ -22,7 +22,7 @@ from tests.simulation.links_world import (
     play_links,
 )
 from webtable.index.indexed_table import Change, RowState
-from webtable.links import schema, write_protocol
+from webtable.links import schema, write_protocol_rules
 from webtable.links.updating import cluster, cluster_counts, count_rules, hook, shard_writer
 from webtable.links.updating.cluster import Intent, Intents, Own, Updater
 from webtable.links.updating.page_row_update import PageRowDecision
@@ -46,8 +46,8 @@ def broken_by(kind: type[LinksWorld] = LinksWorld) -> str:
 
 def without_guard(patch: pytest.MonkeyPatch, module: object) -> None:
     """Lets one module write states over newer ones."""
-    changed = {**vars(write_protocol), "is_newer": lambda guard, stored: True}
-    patch.setattr(module, "write_protocol", SimpleNamespace(**changed))
+    changed = {**vars(write_protocol_rules), "is_newer": lambda guard, stored: True}
+    patch.setattr(module, "write_protocol_rules", SimpleNamespace(**changed))
 
 
 class Unguarded(ShardWriter):
@@ -63,7 +63,7 @@ class Unguarded(ShardWriter):
 
 
 def test_a_journal_has_what_is_left_of_the_one_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(write_protocol, "merged", lambda earlier, changed: set(changed))
+    monkeypatch.setattr(write_protocol_rules, "merged", lambda earlier, changed: set(changed))
     assert broken_by()
 
 
@@ -119,7 +119,7 @@ def test_the_guard_of_the_number_in_a_page(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_a_target_is_marked_where_it_was_current_already(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(write_protocol, "needs_mark", lambda is_changed: is_changed)
+    monkeypatch.setattr(write_protocol_rules, "needs_mark", lambda is_changed: is_changed)
     assert broken_by()
 
 
@@ -136,7 +136,7 @@ def test_marks_come_before_the_journal_goes(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_the_exporter_sums_after_it_has_read_the_revision(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(write_protocol, "sums_late", lambda: False)
+    monkeypatch.setattr(write_protocol_rules, "sums_late", lambda: False)
     assert broken_by(MovingCounts)
 
 
@@ -182,12 +182,12 @@ def test_an_intent_comes_before_the_row(monkeypatch: pytest.MonkeyPatch) -> None
 def test_an_intent_is_finished_by_others_only_when_it_is_abandoned(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(write_protocol, "is_abandoned", lambda begun_ms, now_ms: True)
+    monkeypatch.setattr(write_protocol_rules, "is_abandoned", lambda begun_ms, now_ms: True)
     assert broken_by(CrowdedLinks)
 
 
 def test_nothing_is_written_under_an_old_intent(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(write_protocol, "may_write", lambda begun_ms, now_ms: True)
+    monkeypatch.setattr(write_protocol_rules, "may_write", lambda begun_ms, now_ms: True)
     assert broken_by(SlowLinks)
 
 

@@ -14,11 +14,11 @@ from tests.simulation.removal_world import (
     SlowRemovals,
 )
 from tests.simulation.test_links_rules import broken_by
-from webtable.links import write_protocol
+from webtable.links import write_protocol_rules
 from webtable.links.updating import cluster, link_changes
 from webtable.links.updating.cluster import Intents, Updater
 from webtable.links.updating.cluster_counts import Exporter
-from webtable.links.updating.removed_links import LinkPurge
+from webtable.links.updating.purge_removed_page import LinkPurge
 from webtable.links.updating.shard_writer import State
 from webtable.pages.removing.purge import Purger
 from webtable.pages.removing.row_removal import RowRemoval
@@ -40,7 +40,7 @@ def test_an_exporter_reads_the_block_list_for_a_writer_that_died(
 
 
 def test_a_link_to_a_url_that_was_blocked_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(write_protocol, "checks_again", lambda: False)
+    monkeypatch.setattr(write_protocol_rules, "checks_again", lambda: False)
     assert broken_by(BlockedLinks)
 
 
@@ -80,7 +80,7 @@ def test_an_intent_comes_before_the_row(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_a_removal_and_a_rebuild_exclude_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(write_protocol, "waits_for_rebuild", lambda: False)
+    monkeypatch.setattr(write_protocol_rules, "waits_for_rebuild", lambda: False)
     assert broken_by(BesideRebuild)
 
 

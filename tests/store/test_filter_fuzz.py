@@ -18,7 +18,7 @@ from tests.store.filter_values import filters_with_text
 from webtable import Store, Table
 from webtable.errors import InvalidRequest
 from webtable.filters import Filter, filter_text, parse_filter
-from webtable.store.filtering.filter_arguments import COMPARATORS, FORMS
+from webtable.store.filtering.filter_text_forms import COMPARATORS, FORMS
 from webtable.store.regex import compile_regex
 
 EXAMPLES = 5_000 if os.environ.get("WEBTABLE_SOAK") else 150

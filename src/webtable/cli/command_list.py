@@ -13,7 +13,7 @@ _SECTIONS: dict[str, dict[str, tuple[str, str, str]]] = {
         "pages": ("pages.pages", "pages", "List the pages of a domain or a directory."),
         "diff": ("pages.diff", "diff", "Show what changed between two versions of a page."),
         "report": ("pages.reports", "report", "List pages: errors, largest, modified …"),
-        "changes": ("pages.changes", "changes", "List the pages that changed since a cursor."),
+        "changes": ("pages.change_feeds", "changes", "List the pages that changed since a cursor."),
         "remove": ("pages.remove", "remove", "Remove pages, and block their URLs."),
         "export": ("pages.export", "export", "Write pages to a file: WARC, JSON lines, CDXJ."),
         "index": ("pages.indexes", "index", "List and build the indexes of pages."),
@@ -56,11 +56,11 @@ _SECTIONS: dict[str, dict[str, tuple[str, str, str]]] = {
             "Write a consistent copy of the store.",
         ),
         "jobs": ("store.jobs", "jobs", "Run jobs of maintenance; list, stop and review them."),
-        "shell": ("shell.shell_command", "shell", "Run commands of HBase's shell."),
+        "shell": ("shell.start_shell", "shell", "Run commands of HBase's shell."),
     },
     "Cluster": {
         "cluster": (
-            "cluster.cluster",
+            "cluster.cluster_status",
             "cluster",
             "Show the master, dead servers, regions in transition, the balancer.",
         ),

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, SupportsIndex, TypeAlias
 
 from webtable.errors import InvalidRequest
-from webtable.store.cluster_values import Region
+from webtable.store.admin_results import Region
 from webtable.store.schema import Family
 
 __all__ = [

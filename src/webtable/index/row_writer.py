@@ -27,7 +27,7 @@ from webtable.errors import (
 from webtable.index import write_protocol
 from webtable.index.cell_encoding import Removal, decode_pending
 from webtable.index.index_and_change import Change, Decide, RowState
-from webtable.index.row_attempt import Moment, RowAttempt, markers
+from webtable.index.row_write_attempt import Moment, RowAttempt, markers
 from webtable.index.shared_value_marks import commit_marks, new_marks
 from webtable.index.table_and_indexes import IndexHome
 from webtable.index.unique_entries import Claims, Ledger

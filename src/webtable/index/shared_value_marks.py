@@ -18,7 +18,7 @@ from itertools import islice, pairwise
 
 from webtable.index.entry_reader import scans_of_few
 from webtable.index.index_and_change import MARK, MARKS_FAMILY, Index
-from webtable.index.row_attempt import RowAttempt
+from webtable.index.row_write_attempt import RowAttempt
 from webtable.index.table_and_indexes import IndexHome
 from webtable.store.filtering.filters import MultiRowRangeFilter, RowRange
 from webtable.store.mutation import Delete, Mutation, Put

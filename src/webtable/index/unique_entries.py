@@ -23,7 +23,7 @@ from webtable.index.cell_encoding import (
     encode_revision,
 )
 from webtable.index.index_and_change import Entry, Index, RowState
-from webtable.index.row_attempt import RowAttempt
+from webtable.index.row_write_attempt import RowAttempt
 from webtable.index.table_and_indexes import IndexHome
 from webtable.store.cells_and_rows import Row
 from webtable.store.mutation import Check, Durability, Put

@@ -30,9 +30,9 @@ from webtable import compiled
 from webtable.errors import CorruptData
 
 if TYPE_CHECKING:
-    from webtable.links import target_states
+    from webtable.links import live_link_values
 else:
-    target_states = compiled.load("webtable.links", "target_states")
+    live_link_values = compiled.load("webtable.links", "live_link_values")
 
 __all__ = [
     "GONE",
@@ -50,7 +50,7 @@ __all__ = [
 GONE = b"-"
 """The state of a link that the source has no longer."""
 
-live_values = target_states.live_values
+live_values = live_link_values.live_values
 
 _FAST = 1
 _PIECE_BYTES = 65_536

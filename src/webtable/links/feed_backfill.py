@@ -14,7 +14,7 @@ from webtable.links.updating.link_changes import links_changed
 from webtable.pages.schema import SETTINGS_TABLE
 from webtable.pages.settings import HIGHEST_LINK_REVISION, INCARNATION, new_incarnation
 from webtable.pages.storing.table_creation import create_missing, index_table
-from webtable.pages.upgrading.step_run import StepRun
+from webtable.pages.upgrading.step_context import StepRun
 from webtable.store.scan import Scan
 
 __all__ = ["LINK_STEPS", "add_link_feed"]

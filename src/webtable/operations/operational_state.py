@@ -3,7 +3,7 @@
 Cursors of consumers, leases of jobs and the like are about a store and not a part of its data. A
 process must be able to write them while another process, a loader, holds an embedded store. So an
 embedded store keeps them in a SQLite file in its directory (`sqlite_state.py`), and a cluster in a
-table (`table_state.py`). Both keep this contract:
+table (`operational_state_table.py`). Both keep this contract:
 
 - A value has a kind, such as `consumer`, and a name within that kind. Kinds and names sort as text.
 - `put_if` and `delete_if` change one value atomically, and only if it is exactly the given old one.
@@ -81,7 +81,7 @@ def open_state(store: Store) -> OperationalState:
     That of an embedded store is writable also where the store was opened for reading only.
     """
     if store.capabilities.cluster:
-        from webtable.operations.table_state import TableState
+        from webtable.operations.operational_state_table import TableState
 
         return TableState(store)
     from webtable.operations.sqlite_state import SqliteState

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from webtable.errors import NotFound, WebTableError
+from webtable.links.create_or_open_tables import opened_links
 from webtable.links.link_index import LinkIndex
 from webtable.links.schema import uri_of
-from webtable.links.whole_store_creation import opened_links
 from webtable.loggers import get_logger
 from webtable.operations.operational_state import OperationalState, open_state
 from webtable.operations.removal_log import Check, LogEntry, RemovalLog

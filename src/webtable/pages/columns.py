@@ -81,7 +81,7 @@ METADATA_COLUMNS = (
 """The columns that the newest capture of a page writes, always all; empty: no such value."""
 
 NEWEST = b"metadata:held"
-"""The newest capture in short; see `webtable.pages.storing.repeat_detection`."""
+"""The newest capture in short; see `webtable.pages.storing.repeated_captures`."""
 CHANGED = b"metadata:changed"
 """The revision of the last change; see `webtable.pages.storing.content_revision`."""
 REMOVED = b"metadata:removed"

@@ -28,7 +28,7 @@ from webtable.records.field_types import (
 )
 from webtable.records.indexes import Covered, IndexBy
 from webtable.records.partition import HashPartitioner, Partitioner
-from webtable.records.reading.index_lookup import FoundRecords
+from webtable.records.reading.index_found_records import FoundRecords
 from webtable.records.record import Record, key_of
 from webtable.records.removed_fields import Ghost, clean_ghosts, find_ghosts
 from webtable.records.wide_entity import EntityTable, WideEntity

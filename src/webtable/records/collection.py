@@ -23,9 +23,9 @@ from webtable.index.indexed_table import IndexedTable
 from webtable.records.declaration_catalog import declared_table, open_indexes, open_table
 from webtable.records.field_types import KeyValue
 from webtable.records.indexes import Covered, FieldIndex
-from webtable.records.reading.compiled_decoder import decode_keys, decode_rows
-from webtable.records.reading.index_lookup import FoundRecords
-from webtable.records.reading.key_ranges import KeyRange, RangeReader
+from webtable.records.reading.decoder_choice import decode_keys, decode_rows
+from webtable.records.reading.index_found_records import FoundRecords
+from webtable.records.reading.key_range_reader import KeyRange, RangeReader
 from webtable.records.record import Record, declaration_of
 from webtable.records.record_writer import IndexedWriter, PlainWriter, RowWriter
 from webtable.store.cells_and_rows import Row

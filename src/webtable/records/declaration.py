@@ -11,7 +11,7 @@ from webtable.errors import CorruptData, InvalidRequest
 from webtable.records.codecs import BadValue, Codec
 from webtable.records.field_types import FieldType
 from webtable.records.partition import Partitions
-from webtable.records.reading import compiled_decoder
+from webtable.records.reading import decoder_choice
 from webtable.store.mutation import Put
 from webtable.store.schema import BlockEncoding, BloomFilter, Compression, Family, TableSchema
 from webtable.store.zero_byte_escaping import escape
@@ -233,8 +233,8 @@ class Declaration:
 
     # Reading
 
-    def _plan(self) -> compiled_decoder.RowPlan:
-        plan = compiled_decoder.RowPlan()
+    def _plan(self) -> decoder_choice.RowPlan:
+        plan = decoder_choice.RowPlan()
         names = [field.name for field in self.fields]
         plan.make = self.record
         positional: tuple[str, ...] = getattr(self.record, "__match_args__", ())
@@ -244,13 +244,13 @@ class Declaration:
         plan.skip = self.partitions.width
         plan.names = names
         plan.codecs = [field.codec for field in self.fields]
-        plan.kinds = bytes(compiled_decoder.kind_of(codec) for codec in plan.codecs)
+        plan.kinds = bytes(decoder_choice.kind_of(codec) for codec in plan.codecs)
         plan.widths = bytes(codec.width or 0 for codec in plan.codecs)
         plan.keys = len(self.keys)
         plan.places = {field.column: self.fields.index(field) for field in self.values}
         plan.marker = f"{FAMILY}:".encode() + MARKER
         plan.template = [self._absent(field) for field in self.fields]
-        absent = [each is compiled_decoder.ABSENT for each in plan.template]
+        absent = [each is decoder_choice.ABSENT for each in plan.template]
         plan.required = sum(absent[len(self.keys) :])
         plan.fill = self._fill
         return plan
@@ -259,11 +259,11 @@ class Declaration:
         """Returns what a field reads as where it has no cell."""
         if field.is_nullable:
             return None
-        return compiled_decoder.ABSENT if field.default is msgspec.NODEFAULT else field.default
+        return decoder_choice.ABSENT if field.default is msgspec.NODEFAULT else field.default
 
     def _fill(self, values: list[Any], row: bytes) -> None:
         for number, field in enumerate(self.fields):
-            if values[number] is compiled_decoder.ABSENT:
+            if values[number] is decoder_choice.ABSENT:
                 if field.factory is None:
                     raise CorruptData(
                         f"row {row!r:.120} of table '{self.plan.table}' has no field"
@@ -278,7 +278,7 @@ class Declaration:
 
     def decode_key(self, row: bytes) -> tuple[Any, ...]:
         """Returns the values of a row key."""
-        return compiled_decoder.decode_key(self.plan, row)
+        return decoder_choice.decode_key(self.plan, row)
 
     def make(self, row: bytes, key: Sequence[object], stored: Mapping[str, bytes]) -> Any:
         """Returns the record of a key and the bytes of its fields, None if no field is stored.

@@ -23,8 +23,8 @@ from webtable.index.indexed_table import Entry, Facts, Index
 from webtable.records.codecs import BadValue, FloatCodec
 from webtable.records.declaration import Declaration, Field
 from webtable.records.field_types import KeyValue
-from webtable.records.reading.compiled_decoder import decode_key
-from webtable.records.reading.key_ranges import tuple_bounds
+from webtable.records.reading.decoder_choice import decode_key
+from webtable.records.reading.key_range_reader import tuple_bounds
 from webtable.store.scan import Scan
 from webtable.store.zero_byte_escaping import escape
 

@@ -30,7 +30,7 @@ from webtable.records.codecs import BadValue
 from webtable.records.declaration import FAMILY, MARKER, Declaration, table_schema
 from webtable.records.declaration_catalog import DeclaredTable, Stored, open_table
 from webtable.records.field_types import KeyValue
-from webtable.records.reading.key_ranges import KeyRange, RangeReader
+from webtable.records.reading.key_range_reader import KeyRange, RangeReader
 from webtable.records.recent_deletes import recent_deletes
 from webtable.records.record import Record, declaration_of
 from webtable.store.cells_and_rows import Row

@@ -23,8 +23,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterable, Mapping, Sequence
 
 from webtable.errors import InvalidRequest
-from webtable.store.cluster_admin import ClusterAdmin
-from webtable.store.cluster_values import (
+from webtable.store.admin_results import (
     ClusterReport,
     CompactionState,
     Namespace,
@@ -32,6 +31,7 @@ from webtable.store.cluster_values import (
     RegionServer,
     TableStats,
 )
+from webtable.store.cluster_admin import ClusterAdmin
 
 __all__ = [
     "Admin",

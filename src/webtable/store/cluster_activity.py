@@ -1,6 +1,6 @@
 """What a cluster reports about its servers' work: tasks, slow calls, the balancer, ZooKeeper.
 
-Values only, as in `cluster_values`, which has those that every engine has. Times are
+Values only, as in `admin_results`, which has those that every engine has. Times are
 milliseconds.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple, TypeAlias
 
-from webtable.store.cluster_values import CompactionState, RegionInTransition
+from webtable.store.admin_results import CompactionState, RegionInTransition
 
 __all__ = [
     "BalancerDecision",

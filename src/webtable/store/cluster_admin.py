@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NoReturn
 from webtable.errors import InvalidRequest
 
 if TYPE_CHECKING:
+    from webtable.store.admin_results import Balanced, Region, Snapshot
     from webtable.store.cluster_activity import (
         BalancerDecision,
         BalancerRejection,
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
         Switch,
         ZooKeeperReport,
     )
-    from webtable.store.cluster_values import Balanced, Region, Snapshot
 
 __all__ = ["ClusterAdmin"]
 

@@ -22,8 +22,8 @@ from typing import ClassVar, NamedTuple
 
 from webtable.errors import BatchError, WebTableError
 from webtable.store.admin import Admin
+from webtable.store.admin_results import Region, TableStats
 from webtable.store.cells_and_rows import Row
-from webtable.store.cluster_values import Region, TableStats
 from webtable.store.mutation import CheckResult, Conditional, Durability, Mutation, Write
 from webtable.store.scan import Get, Scan
 from webtable.store.schema import TableSchema

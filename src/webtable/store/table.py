@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal, Unpack, overload
 
 from webtable.errors import InvalidRequest, WebTableError
+from webtable.store.admin_results import Region, TableStats
 from webtable.store.cells_and_rows import Row
-from webtable.store.cluster_values import Region, TableStats
 from webtable.store.engine import Engine, joined
 from webtable.store.filtering.filter_language import as_filter
 from webtable.store.filtering.filters import Filter
@@ -26,7 +26,7 @@ from webtable.store.mutation import (
     check_one_row,
     check_timestamp,
 )
-from webtable.store.nested_dicts import NestedRows, NestedText, nested_rows, nested_text
+from webtable.store.rows_as_nested_dicts import NestedRows, NestedText, nested_rows, nested_text
 from webtable.store.scan import Get, Scan, ScanOptions
 from webtable.store.schema import TableSchema
 

@@ -15,7 +15,7 @@ from webtable.errors import InvalidRequest, NotFound, ReadOnly, WebTableError
 from webtable.store.cluster_admin import ClusterAdmin
 from webtable.store.hbase.admin.admin import HBaseAdmin
 from webtable.store.hbase.engine import HBaseEngine
-from webtable.store.hbase.wire.errors import Server
+from webtable.store.hbase.wire.errors_and_responses import Server
 from webtable.store.mutation import Put
 
 SWITCHES: tuple[Switch, ...] = get_args(Switch)

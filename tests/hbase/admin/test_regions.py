@@ -10,7 +10,7 @@ import pytest
 
 from tests.hbase.conftest import NewTable
 from webtable.errors import InvalidRequest, NotFound, TableDisabled, TableNotFound, UsageError
-from webtable.store.cluster_values import Region
+from webtable.store.admin_results import Region
 from webtable.store.hbase.admin.master_client import MasterClient
 from webtable.store.hbase.admin.namespaces import NamespaceAdmin
 from webtable.store.hbase.admin.region_list import RegionList

@@ -16,7 +16,7 @@ from webtable.local.processes import wait_until
 from webtable.store.hbase.admin.master_client import wait_for
 from webtable.store.hbase.engine import HBaseEngine
 from webtable.store.hbase.retry import Attempts
-from webtable.store.hbase.wire.errors import Server
+from webtable.store.hbase.wire.errors_and_responses import Server
 from webtable.store.mutation import Put
 from webtable.store.schema import Family, TableSchema
 

@@ -15,8 +15,13 @@ from webtable.store.hbase.cluster.table_names import Names
 from webtable.store.hbase.proto import base_pb2, client_pb2
 from webtable.store.hbase.retry import Deadline, translate
 from webtable.store.hbase.wire.cell_blocks import encode_cells
-from webtable.store.hbase.wire.compiled_connection import RpcResponse
-from webtable.store.hbase.wire.errors import ConnectionLost, NotHBase, RemoteError, Server
+from webtable.store.hbase.wire.choose_compiled_connection import RpcResponse
+from webtable.store.hbase.wire.errors_and_responses import (
+    ConnectionLost,
+    NotHBase,
+    RemoteError,
+    Server,
+)
 
 M = TypeVar("M", bound=Message)
 META_SERVER = Server("meta", 16020)

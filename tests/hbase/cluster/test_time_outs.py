@@ -17,7 +17,7 @@ from webtable.store.hbase.engine import HBaseEngine
 from webtable.store.hbase.location import parse_location
 from webtable.store.hbase.proto import client_pb2
 from webtable.store.hbase.retry import Deadline
-from webtable.store.hbase.wire.errors import NotTrusted, Server
+from webtable.store.hbase.wire.errors_and_responses import NotTrusted, Server
 from webtable.store.mutation import Check, Conditional, Put
 from webtable.store.scan import Get, Scan
 

@@ -14,7 +14,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.hbase.servers import Peer, listening
-from webtable.store.hbase.cluster.registry import RegistryUnavailable, ZooKeeperRegistry
+from webtable.store.hbase.cluster.find_meta_and_master import RegistryUnavailable, ZooKeeperRegistry
 from webtable.store.hbase.cluster.zk_client import (
     MOST_BYTES,
     NoNode,
@@ -22,7 +22,7 @@ from webtable.store.hbase.cluster.zk_client import (
     ZooKeeperSession,
 )
 from webtable.store.hbase.location import parse_location
-from webtable.store.hbase.wire.errors import ConnectFailed, NotHBase
+from webtable.store.hbase.wire.errors_and_responses import ConnectFailed, NotHBase
 
 LIMIT = 20.0
 HELLO = "0000002d 00000000 0000000000000000 00002710 0000000000000000 00000010" + "00" * 16 + "01"

@@ -17,7 +17,7 @@ from tests.waiting import wait_for
 from webtable import Table
 from webtable.errors import BatchError, FamilyNotFound, RetryableError, StoreClosed, Timeout
 from webtable.store.engine import Writer
-from webtable.store.hbase.cluster.registry import ZooKeeperRegistry
+from webtable.store.hbase.cluster.find_meta_and_master import ZooKeeperRegistry
 from webtable.store.hbase.engine import HBaseEngine
 from webtable.store.hbase.location import parse_location
 from webtable.store.mutation import Mutation, Put

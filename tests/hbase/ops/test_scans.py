@@ -23,8 +23,8 @@ from webtable.store.hbase.ops.parallel_scan import MOST_AHEAD, MOST_SCANNERS, sc
 from webtable.store.hbase.ops.scanner import RangeScanner, ScanJob
 from webtable.store.hbase.proto import client_pb2
 from webtable.store.hbase.retry import Attempts, Remedy
-from webtable.store.hbase.wire.compiled_connection import Connection, RpcResponse
-from webtable.store.hbase.wire.errors import NotHBase, RemoteError, RpcError
+from webtable.store.hbase.wire.choose_compiled_connection import Connection, RpcResponse
+from webtable.store.hbase.wire.errors_and_responses import NotHBase, RemoteError, RpcError
 from webtable.store.mutation import Put
 from webtable.store.scan import Scan, ScanOptions
 from webtable.store.schema import Family, TableSchema

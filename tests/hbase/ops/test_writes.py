@@ -14,7 +14,7 @@ from webtable.errors import (
     TableExists,
     TableNotFound,
 )
-from webtable.store.hbase.cluster.registry import ZooKeeperRegistry
+from webtable.store.hbase.cluster.find_meta_and_master import ZooKeeperRegistry
 from webtable.store.hbase.engine import HBaseEngine
 from webtable.store.hbase.location import parse_location
 from webtable.store.mutation import Append, Check, Conditional, Delete, Increment, Mutation, Put

@@ -21,10 +21,10 @@ from webtable.errors import (
     Timeout,
     WebTableError,
 )
-from webtable.store.hbase.cluster.registry import ZooKeeperRegistry
+from webtable.store.hbase.cluster.find_meta_and_master import ZooKeeperRegistry
 from webtable.store.hbase.engine import HBaseEngine
 from webtable.store.hbase.location import parse_location
-from webtable.store.hbase.wire.errors import CallTimedOut, Server
+from webtable.store.hbase.wire.errors_and_responses import CallTimedOut, Server
 from webtable.store.mutation import Append, Check, Conditional, Increment, Mutation, Put
 from webtable.store.scan import Get, Scan
 from webtable.store.schema import Family

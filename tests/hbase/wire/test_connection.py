@@ -16,7 +16,7 @@ from tests.hbase.wire.forms import pipeline_of
 from webtable.errors import NotAuthenticated
 from webtable.store.hbase.proto import client_pb2, rpc_pb2
 from webtable.store.hbase.wire.auth import Channel, Identity
-from webtable.store.hbase.wire.errors import (
+from webtable.store.hbase.wire.errors_and_responses import (
     CallTimedOut,
     ConnectFailed,
     ConnectionLost,

@@ -20,5 +20,5 @@ def test_the_plain_form_of_a_connection_has_nothing_compiled(
         reached |= new
         left += new
     names = {each.rpartition(".")[2] for each in reached}
-    assert {"calls", "cell_codec", "frames", "request_bytes", "stream", "wakeups"} <= names
+    assert {"calls", "cell_codec", "frames", "request_bytes", "stream", "thread_turns"} <= names
     assert [name for name in names if name.startswith("_")] == []

@@ -14,7 +14,7 @@ from tests.hbase.wire.forms import form_of
 from webtable.errors import NotAuthenticated
 from webtable.store.hbase.proto import client_pb2, rpc_pb2
 from webtable.store.hbase.wire.auth import Identity, connection_header, identify, preamble
-from webtable.store.hbase.wire.errors import (
+from webtable.store.hbase.wire.errors_and_responses import (
     ConnectionLost,
     NotHBase,
     RemoteError,

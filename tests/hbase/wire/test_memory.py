@@ -19,7 +19,7 @@ from webtable.store.hbase.cluster.zk_client import ZooKeeperSession
 from webtable.store.hbase.ops.row_assembler import Stitching
 from webtable.store.hbase.proto import client_pb2
 from webtable.store.hbase.wire.auth import Identity
-from webtable.store.hbase.wire.errors import (
+from webtable.store.hbase.wire.errors_and_responses import (
     CallTimedOut,
     NotHBase,
     RemoteError,

@@ -24,7 +24,7 @@ from webtable.errors import InvalidRequest, NotAuthenticated, ServerUnavailable
 from webtable.local.hbase import LocalHBase
 from webtable.local.hbase_state import ClusterSettings
 from webtable.store.hbase.wire.auth import Identity
-from webtable.store.hbase.wire.errors import ConnectFailed
+from webtable.store.hbase.wire.errors_and_responses import ConnectFailed
 from webtable.store.hbase.wire.sockets import dial
 from webtable.store.hbase.wire.tls import Tls, TlsFailed, TlsSocket, make_context
 

@@ -15,7 +15,7 @@ import webtable
 from tests.links.naive import differences
 from tests.links.updating.test_embedded import Kept, TestClock, capture
 from webtable.errors import Timeout
-from webtable.links import schema, write_protocol
+from webtable.links import schema, write_protocol_rules
 from webtable.links.link_index import LinkIndex
 from webtable.links.updating.cluster import Intents
 from webtable.links.updating.hook import LinkHook
@@ -147,7 +147,7 @@ def test_exporters_take_over_when_an_intent_is_old(store: Store) -> None:
     drained = kept.keeper.drain()
     assert (drained.intents, drained.marks) == (0, 0)
     assert len(list(kept.index.work.scan(prefix=b"i:"))) == 1
-    clock.time_ms += write_protocol.INTENT_AGE_MS + 1
+    clock.time_ms += write_protocol_rules.INTENT_AGE_MS + 1
     drained = kept.keeper.drain()
     assert (drained.intents, drained.pages) == (1, 3)
     assert differences(kept.index) == []
@@ -167,7 +167,7 @@ def test_workers_that_stand_still(store: Store) -> None:
     # One that took too long afterwards goes on under intents of its own.
     kept.pages.hook = Late(kept.index, clock)
     kept.store(page("a.app", 0, "b.app"))
-    clock.time_ms += write_protocol.INTENT_AGE_MS + 1
+    clock.time_ms += write_protocol_rules.INTENT_AGE_MS + 1
     kept.check()
     assert counts(kept, "a.app", "b.app") == [0, 1]
 
@@ -185,7 +185,7 @@ class Slow(Standing):
 
     def begin(self, captures: Sequence[NewCapture]) -> Intents:
         begun = super().begin(captures)
-        self.clock.time_ms += write_protocol.INTENT_LIMIT_MS + 1
+        self.clock.time_ms += write_protocol_rules.INTENT_LIMIT_MS + 1
         return begun
 
 
@@ -193,5 +193,5 @@ class Late(Standing):
     """Stands still between the row of a page and its links."""
 
     def finish(self, begun: Begun, changes: Sequence[LinksChange]) -> None:
-        self.clock.time_ms += write_protocol.INTENT_LIMIT_MS + 1
+        self.clock.time_ms += write_protocol_rules.INTENT_LIMIT_MS + 1
         super().finish(begun, changes)

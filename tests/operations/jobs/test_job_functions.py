@@ -16,8 +16,8 @@ from webtable.operations.jobs.job_record import KIND, JobRecord, Run, decode_rec
 from webtable.operations.jobs.leases import Leases
 from webtable.operations.jobs.scheduler import Scheduler
 from webtable.operations.jobs.store_access import StoreAccess
-from webtable.operations.jobs.writer_queue import KIND as QUEUE
-from webtable.operations.jobs.writer_queue import WaitingWriter
+from webtable.operations.jobs.waiting_writers import KIND as QUEUE
+from webtable.operations.jobs.waiting_writers import WaitingWriter
 from webtable.store.rocks import compaction
 from webtable.store.scan import ALL_VERSIONS, Scan
 from webtable.webtable import WebTable

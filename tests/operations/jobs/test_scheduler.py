@@ -14,8 +14,8 @@ from webtable.errors import ConflictError, DiskFull, NotFound
 from webtable.operations.jobs import scheduler as scheduler_module
 from webtable.operations.jobs.job import Job, JobResult, JobRun
 from webtable.operations.jobs.job_record import KIND, Run
+from webtable.operations.jobs.lease_renewal_and_interruption import POLL_MS
 from webtable.operations.jobs.leases import TAKE_AFTER_MS, Leases
-from webtable.operations.jobs.run_checks import POLL_MS
 from webtable.operations.jobs.scheduler import JobStatus, Scheduler
 from webtable.operations.jobs.store_access import StoreAccess
 

@@ -20,12 +20,12 @@ from tests.crash.job_process import JOB, NAME
 from tests.operations.jobs.clock import HandClock
 from tests.waiting import wait_for
 from webtable.errors import ConflictError, StoreLocked
-from webtable.operations.jobs import leases, writer_open
+from webtable.operations.jobs import leases, open_store_after_jobs
 from webtable.operations.jobs import scheduler as scheduler_module
 from webtable.operations.jobs.leases import TAKE_AFTER_MS
 from webtable.operations.jobs.scheduler import Scheduler
 from webtable.operations.jobs.store_access import StoreAccess
-from webtable.operations.jobs.writer_queue import KIND
+from webtable.operations.jobs.waiting_writers import KIND
 
 WAITING = f"is used by job '{NAME}'; waiting until the job gives way"
 
@@ -101,7 +101,7 @@ def test_several_processes_wait_for_one_job(path: str) -> None:
 
 
 def test_the_wait_is_bounded(path: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(writer_open, "WAIT_SECONDS", 0)
+    monkeypatch.setattr(open_store_after_jobs, "WAIT_SECONDS", 0)
     with Child("job_process", path) as child:
         child.wait_for(holds=child.pid)
         with pytest.raises(StoreLocked, match="is open for writing") as caught:

@@ -16,7 +16,7 @@ from tests.hbase.wire.certificates import Authority
 from tests.operations.schema_update.smtp_server import SmtpServer
 from webtable.config import Config, EmailOptions, SchemaUpdateOptions, parse_config
 from webtable.errors import FormatVersionError, InvalidRequest
-from webtable.operations.schema_update.notices import Notice, send_notices
+from webtable.operations.schema_update.send_notices import Notice, send_notices
 from webtable.operations.schema_update.start_up import update_at_start
 from webtable.records import Collection, Key, Record
 from webtable.store.schema import Family

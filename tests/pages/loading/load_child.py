@@ -16,7 +16,7 @@ from webtable.links.link_index import LinkIndex
 from webtable.links.schema import INDEX_TABLE
 from webtable.links.updating import embedded_counts
 from webtable.links.updating.hook import LinkHook
-from webtable.pages.loading import read_and_parse
+from webtable.pages.loading import capture_batches
 from webtable.pages.loading.loader import Loader
 from webtable.pages.page_table import PageTable
 from webtable.pages.storing.capture_parser import parse_stored
@@ -31,7 +31,7 @@ def say(line: str) -> None:
 
 
 def load(location: str, count: int, files: list[str]) -> None:
-    read_and_parse.BATCH_CAPTURES = BATCH_CAPTURES
+    capture_batches.BATCH_CAPTURES = BATCH_CAPTURES
     embedded_counts._MOST_MARKED = MOST_MARKED
     with webtable.open(location, create=False) as store:
         pages = PageTable.open(store, parse_stored)

@@ -14,7 +14,7 @@ from tests.pages.formats.crawls import http, members, record
 from tests.pages.loading.loads import page
 from webtable import Scan
 from webtable.pages.captures import Position
-from webtable.pages.loading import read_and_parse
+from webtable.pages.loading import capture_batches
 from webtable.pages.loading.file_positions import _File
 from webtable.pages.loading.loader import Loader
 from webtable.pages.page_table import PageTable
@@ -27,7 +27,7 @@ PADDING = os.urandom(60_000).hex()
 
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[PageTable]:
-    monkeypatch.setattr(read_and_parse, "BATCH_CAPTURES", 10)
+    monkeypatch.setattr(capture_batches, "BATCH_CAPTURES", 10)
     with webtable.open(str(tmp_path / "store")) as opened:
         yield PageTable.create(opened, parse_stored, profile="archive")
 

@@ -14,7 +14,7 @@ import webtable
 from tests.pages.loading.loads import worker_ids, write_jsonl
 from webtable.pages.captures import Position
 from webtable.pages.checking.verify import verify_pages
-from webtable.pages.loading import read_and_parse
+from webtable.pages.loading import capture_batches
 from webtable.pages.loading.loader import Loader
 from webtable.pages.page_table import PageTable
 from webtable.pages.storing.capture_parser import parse_stored
@@ -43,7 +43,7 @@ def test_a_worker_process_that_died(
     caplog: pytest.LogCaptureFixture,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(read_and_parse, "BATCH_CAPTURES", 20)  # far less than the file has
+    monkeypatch.setattr(capture_batches, "BATCH_CAPTURES", 20)  # far less than the file has
     path = tmp_path / "crawl.jsonl"
     write_jsonl(path, 4_000, day=1, domain="crawl.example")
     killed: list[int] = []

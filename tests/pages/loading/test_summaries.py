@@ -14,9 +14,9 @@ import webtable
 from tests.pages.loading.loads import stored_cells, worker_ids
 from webtable.links.link_index import LinkIndex
 from webtable.links.updating.hook import LinkHook
-from webtable.pages.loading import loader, read_and_parse
+from webtable.pages.loading import capture_batches, loader
+from webtable.pages.loading.capture_batches import Task, read_batches, read_file, read_unparsed
 from webtable.pages.loading.loader import Loader, LoadReport
-from webtable.pages.loading.read_and_parse import Task, read_batches, read_file, read_unparsed
 from webtable.pages.page import CaptureSummary, NewCapture
 from webtable.pages.page_table import PageTable
 from webtable.pages.storing.capture_parser import parse_stored
@@ -57,7 +57,7 @@ def write(path: Path, records: list[tuple[int, int]]) -> str:
 
 @pytest.fixture
 def crawls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    monkeypatch.setattr(read_and_parse, "BATCH_CAPTURES", BATCH)
+    monkeypatch.setattr(capture_batches, "BATCH_CAPTURES", BATCH)
     first = [(number, 1) for number in range(PAGES)]
     second = [(number, 2) for number in range(PAGES)]
     shuffled = [*second, *[(number, 3) for number in range(PAGES)]]

@@ -20,7 +20,7 @@ from tests.pages.formats.test_second_reader import arc
 from tests.pages.loading.loads import contents, worker_ids, write_jsonl
 from tests.waiting import wait_for
 from webtable.pages.captures import Position, Skipped
-from webtable.pages.loading import read_and_parse, workers
+from webtable.pages.loading import capture_batches, workers
 from webtable.pages.loading.loader import Loader, LoadReport
 from webtable.pages.page_table import PageTable
 from webtable.pages.storing.capture_parser import parse_stored
@@ -138,7 +138,7 @@ def kill_workers() -> int:
 def test_processes_killed_at_any_moment_lose_nothing(
     store: PageTable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(read_and_parse, "BATCH_CAPTURES", 10)
+    monkeypatch.setattr(capture_batches, "BATCH_CAPTURES", 10)
     monkeypatch.setattr(workers, "CAREFUL_RECORDS", 5)
     files = crawls(tmp_path)
     chance, killed = random.Random(5), 0
@@ -188,7 +188,7 @@ def killer() -> Iterator[None]:
 def test_a_file_whose_processes_all_die_is_given_up_and_the_next_load_finishes_it(
     store: PageTable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(read_and_parse, "BATCH_CAPTURES", 10)
+    monkeypatch.setattr(capture_batches, "BATCH_CAPTURES", 10)
     files = crawls(tmp_path)[:1]
     stored: list[Position] = []
     with pytest.raises(InterruptedError):
@@ -219,7 +219,7 @@ def stop_after(count: int, stored: list[Position]) -> Callable[[str, Position], 
 def test_standard_input_whose_process_dies_is_reported(
     store: PageTable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(read_and_parse, "BATCH_CAPTURES", 10)
+    monkeypatch.setattr(capture_batches, "BATCH_CAPTURES", 10)
     (file,) = crawls(tmp_path)[:1]
     with Path(file).open(encoding="utf-8") as standard, monkeypatch.context() as patched:
         patched.setattr("sys.stdin", standard)

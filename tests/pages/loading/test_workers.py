@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 
 from webtable.pages.captures import Capture, Position, Skipped
-from webtable.pages.loading.read_and_parse import Task, read_batches
+from webtable.pages.loading.capture_batches import Task, read_batches
 
 REFUSED = """
 from webtable.pages.loading.worker_process import limit_memory

@@ -12,7 +12,7 @@ from webtable.pages.captures import MAX_BODY_BYTES
 from webtable.pages.facts import SitemapFacts, decode_facts
 from webtable.pages.html.parser import element_texts
 from webtable.pages.site_files import sitemaps
-from webtable.pages.site_files.site_facts import site_facts
+from webtable.pages.site_files.site_file_facts import site_facts
 from webtable.pages.site_files.sitemaps import read_sitemap
 
 URLS = b"""<?xml version="1.0" encoding="UTF-8"?><!-- made -->

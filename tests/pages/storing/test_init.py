@@ -21,8 +21,8 @@ import webtable
 from tests.pages.loading.commands import KILLED, KilledCommands
 from webtable.cli.main import cli
 from webtable.errors import AlreadyExists, InvalidRequest, SchemaMismatch
+from webtable.links.create_or_open_tables import create_tables
 from webtable.links.link_index import LinkIndex
-from webtable.links.whole_store_creation import create_tables
 from webtable.pages.page_table import PageTable
 from webtable.pages.storing.capture_parser import parse_stored
 

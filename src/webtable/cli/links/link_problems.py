@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 
 import click
 
-from webtable.cli.links.link_options import LinkQuery, link_list
+from webtable.cli.links.build_link_command import LinkQuery, link_list
 from webtable.cli.output_formats import Column, talk
 
 if TYPE_CHECKING:

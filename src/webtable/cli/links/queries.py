@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Unpack
 
 import click
 
-from webtable.cli.links.link_options import (
+from webtable.cli.links.build_link_command import (
     LinkQuery,
     kind_options,
     link_list,

@@ -22,9 +22,9 @@ from webtable.cli.shared_options import (
 from webtable.cli.store.record_maintenance import record_class_here
 from webtable.config import Config, load_config
 from webtable.operations.schema_update.compare_and_alter import SchemaUpdate
-from webtable.operations.schema_update.notices import send_notices
-from webtable.operations.schema_update.schema_diff import SchemaDiff
+from webtable.operations.schema_update.send_notices import send_notices
 from webtable.operations.schema_update.start_up import notices_of
+from webtable.operations.schema_update.update_plan import SchemaDiff
 from webtable.records import Record
 from webtable.webtable import ProfileName
 

@@ -35,7 +35,7 @@ from webtable.links.link_index import LinkIndex
 from webtable.links.updating.count_rules import HERE
 from webtable.links.updating.embedded import forget_counts
 from webtable.links.updating.link_changes import links_changed
-from webtable.links.write_protocol import is_abandoned
+from webtable.links.write_protocol_rules import is_abandoned
 from webtable.loggers import get_logger
 from webtable.pages.columns import INLINK_COUNT, INLINKS, INLINKS_AT, URL
 from webtable.result_base import Value

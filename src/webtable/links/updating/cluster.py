@@ -1,7 +1,8 @@
 """The link index on a cluster, step by step: intents, journals, states, marks.
 
 Each step is atomic in one row and may be repeated; a record of work is deleted only when its
-results are durable. `docs/explain/links.md` explains each step, `write_protocol.py` has the rules.
+results are durable. `docs/explain/links.md` explains each step, `write_protocol_rules.py` has the
+rules.
 
 0. an intent, before the row of a page is written;
 1. the page's newest links into its row of the index, with a journal of the targets to update;
@@ -19,7 +20,7 @@ from typing import NamedTuple, TypeAlias, TypeVar
 from webtable.errors import ConflictError, Timeout
 from webtable.index.cell_encoding import decode_revision
 from webtable.index.write_protocol import Clock
-from webtable.links import schema, write_protocol
+from webtable.links import schema, write_protocol_rules
 from webtable.links.cell_encoding import GONE, encode_uris
 from webtable.links.link_index import LinkIndex
 from webtable.links.updating.link_changes import Newest
@@ -70,7 +71,7 @@ class Intents:
     @property
     def may_write(self) -> bool:
         """Whether rows may still be written under these intents."""
-        return write_protocol.may_write(self._begun_ms, self._clock.elapsed_ms())
+        return write_protocol_rules.may_write(self._begun_ms, self._clock.elapsed_ms())
 
     def check(self) -> None:
         """Makes sure that rows may still be written under these intents.
@@ -114,7 +115,7 @@ class Updater:
             ConflictError: the link index is being rebuilt, or a rebuild was interrupted.
         """
         begun = self._put_intents({schema.uri_of(url): b"removed" for url in urls})
-        if write_protocol.waits_for_rebuild() and not self._index.is_ready:
+        if write_protocol_rules.waits_for_rebuild() and not self._index.is_ready:
             self._end(begun.intents)
             raise ConflictError(
                 "pages cannot be removed while the link index is rebuilt",
@@ -231,7 +232,7 @@ class Updater:
                 states.setdefault(row, []).append(_without_blocked(target, state, blocked))
                 targets[row] = target
             changed = self._shards.write(states)
-            if write_protocol.checks_again() and blocked.refresh():
+            if write_protocol_rules.checks_again() and blocked.refresh():
                 # The states of a URL that was blocked meanwhile were removed before these came.
                 late: dict[bytes, list[State]] = {}
                 for row, target, state in some:
@@ -239,7 +240,7 @@ class Updater:
                         late.setdefault(row, []).append(_without_blocked(target, state, blocked))
                 changed |= self._shards.write(late)
             marked.update(
-                t for row, t in targets.items() if write_protocol.needs_mark(row in changed)
+                t for row, t in targets.items() if write_protocol_rules.needs_mark(row in changed)
             )
         marked.update(view.uri for view in views if view.uri in view.targets)
         return marked

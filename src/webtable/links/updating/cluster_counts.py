@@ -15,7 +15,7 @@ import msgspec
 
 from webtable.index.indexed_table import Change, RowState
 from webtable.index.row_writer import Writer
-from webtable.links import schema, write_protocol
+from webtable.links import schema, write_protocol_rules
 from webtable.links.cell_encoding import decode_uris, live_values
 from webtable.links.link_index import LinkIndex
 from webtable.links.updating.cluster import Intent, Updater
@@ -142,7 +142,7 @@ class Exporter:
     def _abandoned(self, row: Row, now_ms: int) -> Iterator[Intent]:
         uri = row.key.split(b":", 2)[2]
         for column, timestamp, value, _ in row.raw_cells:
-            if write_protocol.is_abandoned(timestamp, now_ms):
+            if write_protocol_rules.is_abandoned(timestamp, now_ms):
                 yield Intent(uri, column, timestamp, value)
 
     def _targets(self, row_key: bytes) -> set[bytes]:
@@ -206,7 +206,7 @@ class _Sums:
         self._wanted = uris
         self._read: dict[bytes, int] = {}
         self._is_first = True
-        if not write_protocol.sums_late():
+        if not write_protocol_rules.sums_late():
             self._fetch(uris)
 
     def take(self, uri: bytes) -> int:
@@ -215,7 +215,7 @@ class _Sums:
         The first call for a chunk comes when the states of all its pages have been read. A page
         whose write is tried again calls again, and its sum is read again.
         """
-        if self._is_first and write_protocol.sums_late():
+        if self._is_first and write_protocol_rules.sums_late():
             self._fetch(self._wanted)
         elif uri not in self._read:
             self._fetch([uri])

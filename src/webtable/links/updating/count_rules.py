@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from webtable.links import write_protocol
+from webtable.links import write_protocol_rules
 from webtable.links.cell_encoding import GONE
 from webtable.pages.columns import INLINK_COUNT, INLINKS, INLINKS_AT, URL
 
@@ -49,7 +49,9 @@ def inlink_columns(
             not written again. With other exporters it is, because its guard must grow: an
             exporter that counted earlier and writes later must find a newer guard.
     """
-    if URL not in stored or not write_protocol.is_newer(guard, int(stored.get(INLINKS_AT) or 0)):
+    if URL not in stored or not write_protocol_rules.is_newer(
+        guard, int(stored.get(INLINKS_AT) or 0)
+    ):
         return None
     number = b"%d" % links
     if is_alone and stored.get(INLINKS) == number:

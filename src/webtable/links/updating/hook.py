@@ -11,7 +11,7 @@ from webtable.links.link_index import LinkIndex
 from webtable.links.updating.cluster import Intents, Updater
 from webtable.links.updating.cluster_counts import Drained, Exporter
 from webtable.links.updating.embedded import Committer
-from webtable.links.updating.removed_links import LinkPurge
+from webtable.links.updating.purge_removed_page import LinkPurge
 from webtable.pages.asking.change_feed import Position
 from webtable.pages.hooks import Begun, LinksChange
 from webtable.pages.page import NewCapture

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from webtable.links import schema, write_protocol
+from webtable.links import schema, write_protocol_rules
 from webtable.links.cell_encoding import decode_cur, decode_uris, encode_cur, live_values
 from webtable.pages.storing.content_revision import (
     ChangeKind,
@@ -56,7 +56,7 @@ class LinkChanges(NamedTuple):
         """Returns every page whose state must be written; may be `changed` itself, extended."""
         self.changed.update(self.others)
         if self.unfinished:
-            return write_protocol.merged(self.unfinished, self.changed)
+            return write_protocol_rules.merged(self.unfinished, self.changed)
         return self.changed
 
 
@@ -88,7 +88,7 @@ def link_changes(
     put: dict[bytes, bytes] = {}
     delete: Sequence[bytes] = ()
     changed: set[bytes] = set()
-    if newest is not None and write_protocol.is_newer(newest.revision, _guard(stored)):
+    if newest is not None and write_protocol_rules.is_newer(newest.revision, _guard(stored)):
         after = _live(newest.links, is_left_out)
         changed = moved_targets(before, after)
     else:

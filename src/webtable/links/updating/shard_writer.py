@@ -13,7 +13,7 @@ from typing import NamedTuple
 from webtable.errors import CheckFailed, WebTableError
 from webtable.index.cell_encoding import Revision, decode_revision, encode_revision
 from webtable.index.write_protocol import NO_REVISION, Clock, new_revision
-from webtable.links import schema, write_protocol
+from webtable.links import schema, write_protocol_rules
 from webtable.store.cells_and_rows import Row
 from webtable.store.mutation import Check, Conditional, Mutation, Put
 from webtable.store.scan import Get
@@ -121,7 +121,7 @@ class ShardWriter:
             column = cells.prefix + name
             old_guard, old = stored.get(column, (0, b""))
             is_same = is_forced and guard == old_guard and old != value
-            if is_same or write_protocol.is_newer(guard, old_guard):
+            if is_same or write_protocol_rules.is_newer(guard, old_guard):
                 puts.setdefault(guard, {})[column] = value
                 difference += (value[:1] == b"+") - (old[:1] == b"+")
         if not puts:

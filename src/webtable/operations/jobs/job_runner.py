@@ -11,10 +11,10 @@ from webtable.errors import StoreLocked, WebTableError
 from webtable.loggers import get_logger
 from webtable.operations.jobs.job import Interrupted, Job, JobResult, JobRun
 from webtable.operations.jobs.job_record import JobRecord, Outcome, Run, decode_record, with_run
+from webtable.operations.jobs.lease_renewal_and_interruption import Beating, RunChecks
 from webtable.operations.jobs.leases import Lease, LeaseLost, Leases, StoredLease
-from webtable.operations.jobs.run_checks import Beating, RunChecks
 from webtable.operations.jobs.store_access import StoreAccess
-from webtable.operations.jobs.writer_queue import WriterQueue
+from webtable.operations.jobs.waiting_writers import WriterQueue
 
 __all__ = ["JobRunner", "retry_seconds"]
 

@@ -7,8 +7,8 @@ the lease that was paused does no harm.
 from __future__ import annotations
 
 from webtable.errors import NotFound
+from webtable.links.create_or_open_tables import link_hook
 from webtable.links.link_index import LinkIndex
-from webtable.links.whole_store_creation import link_hook
 from webtable.operations.jobs.job import JobResult, JobRun
 
 __all__ = ["drain_links"]

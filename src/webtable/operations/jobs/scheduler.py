@@ -18,8 +18,8 @@ from webtable.operations.jobs.job import Job
 from webtable.operations.jobs.job_list import JOBS
 from webtable.operations.jobs.job_record import KIND, JobRecord, Run, decode_record
 from webtable.operations.jobs.job_runner import JobRunner
+from webtable.operations.jobs.lease_renewal_and_interruption import request_cancel
 from webtable.operations.jobs.leases import TAKE_AFTER_MS, Leases, StoredLease
-from webtable.operations.jobs.run_checks import request_cancel
 from webtable.operations.jobs.store_access import StoreAccess
 from webtable.result_base import Value
 

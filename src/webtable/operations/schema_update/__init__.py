@@ -9,6 +9,6 @@
 """
 
 from webtable.operations.schema_update.compare_and_alter import SchemaUpdate
-from webtable.operations.schema_update.schema_diff import SchemaDiff, Withheld
+from webtable.operations.schema_update.update_plan import SchemaDiff, Withheld
 
 __all__ = ["SchemaDiff", "SchemaUpdate", "Withheld"]

@@ -26,12 +26,12 @@ from webtable.operations.schema_update.differences import (
     missing_splits,
 )
 from webtable.operations.schema_update.lost_cells import count_lost_cells
-from webtable.operations.schema_update.schema_diff import DiffDraft, SchemaDiff
 from webtable.operations.schema_update.statements import (
     CreateTable,
     PutCell,
     SplitTable,
 )
+from webtable.operations.schema_update.update_plan import DiffDraft, SchemaDiff
 from webtable.pages.schema import PROFILES, SETTINGS_TABLE, TABLE, Profile
 from webtable.pages.settings import SETTINGS_ROW, check_current, read_settings
 from webtable.records import Record

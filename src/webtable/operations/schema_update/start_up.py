@@ -6,8 +6,8 @@ from webtable.config import Config, load_config
 from webtable.errors import WebTableError
 from webtable.loggers import get_logger
 from webtable.operations.schema_update.compare_and_alter import SchemaUpdate
-from webtable.operations.schema_update.notices import Notice, Outcome, send_notices
-from webtable.operations.schema_update.schema_diff import SchemaDiff
+from webtable.operations.schema_update.send_notices import Notice, Outcome, send_notices
+from webtable.operations.schema_update.update_plan import SchemaDiff
 from webtable.pages.settings import is_current, read_settings
 from webtable.store.store import Store
 

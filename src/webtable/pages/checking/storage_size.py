@@ -15,7 +15,7 @@ from webtable.pages.columns import SIZE, URL
 from webtable.pages.page import page_of
 from webtable.pages.page_table import PageTable
 from webtable.pages.urls import split_url
-from webtable.store.cluster_values import TableStats
+from webtable.store.admin_results import TableStats
 from webtable.store.scan import Scan
 
 __all__ = ["DomainSize", "Part", "domain_sizes", "storage_parts"]

@@ -17,6 +17,7 @@ import msgspec
 from webtable.errors import CorruptData, InvalidUrl
 from webtable.index.build_and_verify import Report, verify
 from webtable.loggers import get_logger
+from webtable.pages.checking.complete_revisits import complete_waiting
 from webtable.pages.checking.foreign_cells import (
     ForeignCell,
     has_markers,
@@ -27,7 +28,6 @@ from webtable.pages.checking.foreign_cells import (
 from webtable.pages.checking.row_repair import HIDDEN, RowRepair, decided_columns
 from webtable.pages.checking.stored_bodies import BodyChecker
 from webtable.pages.checking.stored_facts import FactsChecker, facts_of_row
-from webtable.pages.checking.waiting_bodies import complete_waiting
 from webtable.pages.columns import (
     BODY_OF,
     CAPTURES_FAMILY,

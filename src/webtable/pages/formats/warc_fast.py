@@ -24,7 +24,7 @@ from fastwarc.warc import WarcRecord as FastRecord
 from webtable.pages.captures import Capture, Position, Skipped, placed
 from webtable.pages.formats.response_captures import HEAD_BYTES, MAX_BLOCK_BYTES
 from webtable.pages.formats.unpacked_stream import Stream
-from webtable.pages.formats.warc_records import WarcRecord, capture_of_record, is_read
+from webtable.pages.formats.warc_captures import WarcRecord, capture_of_record, is_read
 from webtable.pages.formats.warc_tolerant import read_warc_carefully
 
 __all__ = ["read_warc"]

@@ -13,7 +13,7 @@ from webtable.pages.captures import Capture, Position, Skipped, placed
 from webtable.pages.formats.http_responses import parse_headers
 from webtable.pages.formats.response_captures import HEAD_BYTES, MAX_BLOCK_BYTES
 from webtable.pages.formats.unpacked_stream import Stream
-from webtable.pages.formats.warc_records import WarcRecord, capture_of_record, crashed_record
+from webtable.pages.formats.warc_captures import WarcRecord, capture_of_record, crashed_record
 
 __all__ = ["read_warc_carefully"]
 

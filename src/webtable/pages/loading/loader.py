@@ -21,10 +21,10 @@ from webtable.errors import CorruptData, IncompleteLoad, UrlBlocked, WebTableErr
 from webtable.loggers import get_logger
 from webtable.pages import schema
 from webtable.pages.captures import EXPECTED_REASONS, REASONS, START, Position, Skipped
-from webtable.pages.loading import read_and_parse
+from webtable.pages.loading import capture_batches
+from webtable.pages.loading.capture_batches import Batch, Repeated
 from webtable.pages.loading.distinct_count import Distinct
 from webtable.pages.loading.file_positions import Positions
-from webtable.pages.loading.read_and_parse import Batch, Repeated
 from webtable.pages.loading.workers import Workers, task_of
 from webtable.pages.page import NewCapture, Outcome
 from webtable.pages.page_table import PageTable
@@ -197,7 +197,7 @@ class Loader:
         report, hook = self.report, self._pages.hook
         report.files = len(paths)
         tasks = [
-            task_of(path, self._positions.start_of(path), read_and_parse.BATCH_CAPTURES)
+            task_of(path, self._positions.start_of(path), capture_batches.BATCH_CAPTURES)
             for path in paths
         ]
         for task in tasks:

@@ -17,7 +17,7 @@ from multiprocessing.connection import Connection
 
 import msgspec
 
-from webtable.pages.loading.read_and_parse import (
+from webtable.pages.loading.capture_batches import (
     Batch,
     Began,
     BodiesNeeded,

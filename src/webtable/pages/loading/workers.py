@@ -37,7 +37,7 @@ from webtable.errors import InvalidRequest
 from webtable.loggers import get_logger
 from webtable.pages.captures import Position
 from webtable.pages.formats.crawl_files import STANDARD_INPUT
-from webtable.pages.loading.read_and_parse import (
+from webtable.pages.loading.capture_batches import (
     Batch,
     Began,
     BodiesNeeded,

@@ -154,7 +154,7 @@ def stored_facts(url: str, body: bytes, media_type: str, charset: str = "") -> b
 
 
 def _site_facts(url: str, media_type: str, body: bytes) -> bytes:
-    from webtable.pages.site_files.site_facts import site_facts
+    from webtable.pages.site_files.site_file_facts import site_facts
 
     return site_facts(url, media_type, body)
 

@@ -20,7 +20,7 @@ from webtable.pages.page import CaptureSummary, NewCapture, Outcome
 from webtable.pages.removing.remover import Remover
 from webtable.pages.schema import TABLE
 from webtable.pages.storing.rejected_captures import cut, rejections
-from webtable.pages.storing.repeat_detection import RepeatWrite, Retention
+from webtable.pages.storing.repeated_captures import RepeatWrite, Retention
 from webtable.pages.storing.revisited_bodies import RevisitedBodies
 from webtable.pages.storing.row_history import Histories
 from webtable.pages.storing.row_write import Parse, RowWrite, read_histories

@@ -48,7 +48,7 @@ from webtable.pages.storing.page_versions import (
     rank,
     versions_to_put,
 )
-from webtable.pages.storing.repeat_detection import (
+from webtable.pages.storing.repeated_captures import (
     Repeated,
     Retention,
     encode_newest,

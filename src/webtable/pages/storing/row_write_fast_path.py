@@ -20,7 +20,7 @@ from webtable.pages.storing.cell_encoding import (
     encode_body_of,
 )
 from webtable.pages.storing.page_versions import CaptureNote, Versions, modified
-from webtable.pages.storing.repeat_detection import encode_newest
+from webtable.pages.storing.repeated_captures import encode_newest
 from webtable.pages.storing.row_history import RowHistory
 
 __all__ = ["Appended", "append"]

@@ -22,7 +22,7 @@ from webtable.pages.storing.capture_parser import stored_facts
 from webtable.pages.storing.row_history import HISTORY, history_of
 from webtable.pages.storing.row_write import Parse
 from webtable.pages.storing.waiting_revisits import encode_waits
-from webtable.pages.upgrading.step_run import StepRun
+from webtable.pages.upgrading.step_context import StepRun
 from webtable.store.cells_and_rows import Row
 from webtable.store.mutation import Mutation, Put
 from webtable.store.scan import ALL_VERSIONS, Scan

@@ -14,7 +14,7 @@ from webtable.pages.schema import TABLE
 from webtable.pages.settings import HIGHEST_REVISION, INCARNATION, new_incarnation
 from webtable.pages.storing.content_revision import content_change
 from webtable.pages.storing.table_creation import create_missing, index_table
-from webtable.pages.upgrading.step_run import StepRun
+from webtable.pages.upgrading.step_context import StepRun
 from webtable.store.scan import Scan
 
 __all__ = ["add_feed"]

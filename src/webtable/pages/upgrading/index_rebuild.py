@@ -19,7 +19,7 @@ from webtable.pages.indexes import BY_TIME, DIGESTS, page_indexes
 from webtable.pages.keys import SaltedKeys
 from webtable.pages.schema import TABLE
 from webtable.pages.storing.table_creation import create_missing, in_parallel, index_table
-from webtable.pages.upgrading.step_run import StepRun
+from webtable.pages.upgrading.step_context import StepRun
 
 __all__ = ["rebuild_indexes"]
 

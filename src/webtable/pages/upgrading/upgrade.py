@@ -35,7 +35,7 @@ from webtable.pages.storing.table_creation import add_http_family
 from webtable.pages.upgrading.facts_backfill import add_facts
 from webtable.pages.upgrading.feed_backfill import add_feed
 from webtable.pages.upgrading.index_rebuild import rebuild_indexes
-from webtable.pages.upgrading.step_run import RUN_CELLS, TOKEN, StepRun
+from webtable.pages.upgrading.step_context import RUN_CELLS, TOKEN, StepRun
 from webtable.result_base import Value
 from webtable.store.store import Store
 

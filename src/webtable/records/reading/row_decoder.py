@@ -1,7 +1,7 @@
 """The hottest code of records: rows of the store become records.
 
 Made into machine code where that can be, by Cython from this very file and the C types in
-`_row_decoder.pxd`; import it from `compiled_decoder`. Both forms return the same rows and raise
+`_row_decoder.pxd`; import it from `decoder_choice`. Both forms return the same rows and raise
 the same errors. The compiled form reads memory unchecked, so every length is checked before bytes
 are read.
 """

@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 from webtable.errors import InvalidRequest
 from webtable.store.filtering import filters as f
-from webtable.store.filtering.filter_arguments import (
+from webtable.store.filtering.filter_text_forms import (
     COMPARATORS,
     FLAG_ARGUMENTS,
     FORMS,

@@ -19,8 +19,8 @@ from webtable.store.hbase.ops.parallel_scan import scan_rows, scans_rows
 from webtable.store.hbase.ops.scanner import ScanJob
 from webtable.store.hbase.proto import client_pb2
 from webtable.store.hbase.retry import Attempts
-from webtable.store.hbase.wire.compiled_connection import RpcResponse
-from webtable.store.hbase.wire.errors import AsBytes, NotHBase, Server, inner_error
+from webtable.store.hbase.wire.choose_compiled_connection import RpcResponse
+from webtable.store.hbase.wire.errors_and_responses import AsBytes, NotHBase, Server, inner_error
 from webtable.store.hbase.wire.requests_and_results import (
     atomic_step,
     condition_bytes,

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from urllib.parse import parse_qsl
 
 from webtable.errors import InvalidRequest
-from webtable.store.hbase.wire.errors import Server
+from webtable.store.hbase.wire.errors_and_responses import Server
 from webtable.store.hbase.wire.tls import Tls
 from webtable.store.location_secrets import SHOWN_OPTIONS, mask_secrets
 

@@ -31,9 +31,9 @@ from webtable.errors import (
     WebTableError,
 )
 from webtable.loggers import SLOW_SECONDS, get_logger
-from webtable.store.hbase.cluster.registry import RegistryUnavailable
+from webtable.store.hbase.cluster.find_meta_and_master import RegistryUnavailable
 from webtable.store.hbase.rejected_writes import rejection_of
-from webtable.store.hbase.wire.errors import (
+from webtable.store.hbase.wire.errors_and_responses import (
     CallTimedOut,
     ConnectFailed,
     ConnectionLost,

@@ -17,7 +17,7 @@ from itertools import pairwise
 
 from webtable.errors import AlreadyExists, FamilyNotFound, InvalidRequest, NotFound
 from webtable.store.admin import Admin, check_namespace_name, region_name
-from webtable.store.cluster_values import (
+from webtable.store.admin_results import (
     ClusterReport,
     CompactionState,
     FamilyStats,

@@ -13,7 +13,7 @@ from webtable.cli.shell.help import about_all, about_command, about_group
 from webtable.cli.shell.language.ruby_values import Value, inspect_value, to_int, to_text
 from webtable.cli.shell.session import ExitShell, Session
 from webtable.errors import InvalidRequest
-from webtable.store.filtering.filter_arguments import FORMS
+from webtable.store.filtering.filter_text_forms import FORMS
 
 TABLE_HELP = """A variable can hold a table, and commands can be called on it without its name.
 

@@ -22,10 +22,10 @@ from webtable.store.cluster_activity import ZooKeeperReport
 from webtable.store.hbase.admin.cluster_status import ClusterStatus
 from webtable.store.hbase.admin.master_chores import ChoreAdmin
 from webtable.store.hbase.admin.master_client import MasterClient
+from webtable.store.hbase.admin.move_split_merge_regions import RegionAdmin
 from webtable.store.hbase.admin.namespaces import NamespaceAdmin
 from webtable.store.hbase.admin.region_list import RegionList
 from webtable.store.hbase.admin.region_maintenance import RegionMaintenance
-from webtable.store.hbase.admin.regions import RegionAdmin
 from webtable.store.hbase.admin.server_logs import ServerLogs
 from webtable.store.hbase.admin.server_maintenance import ServerMaintenance
 from webtable.store.hbase.admin.servers import ServerAdmin

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from webtable.store.admin_results import ClusterReport, RegionInTransition, RegionServer
 from webtable.store.cluster_activity import (
     ClusterLoad,
     RegionLoad,
@@ -12,7 +13,6 @@ from webtable.store.cluster_activity import (
     ServerLoad,
     ServerTask,
 )
-from webtable.store.cluster_values import ClusterReport, RegionInTransition, RegionServer
 from webtable.store.hbase.admin.master_client import MasterClient
 from webtable.store.hbase.admin.region_list import MEGABYTE, ServerId, compaction_of
 from webtable.store.hbase.admin.servers import ServerAdmin

@@ -9,13 +9,13 @@ from google.protobuf.message import Message
 
 from webtable.errors import InvalidRequest, Timeout
 from webtable.store.admin import check_namespace_name
+from webtable.store.admin_results import Balanced
 from webtable.store.cluster_activity import Switch
-from webtable.store.cluster_values import Balanced
 from webtable.store.hbase.admin.master_client import MasterClient, on_rejection
 from webtable.store.hbase.admin.namespaces import NamespaceAdmin
 from webtable.store.hbase.cluster.cluster import HBCK
 from webtable.store.hbase.proto import chores_pb2, master_pb2
-from webtable.store.hbase.wire.errors import RemoteError, RpcError
+from webtable.store.hbase.wire.errors_and_responses import RemoteError, RpcError
 
 __all__ = ["ChoreAdmin"]
 

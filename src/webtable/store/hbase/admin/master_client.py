@@ -19,7 +19,7 @@ from webtable.errors import InvalidRequest, ReadOnly, RetryableError, Timeout, W
 from webtable.store.hbase.cluster.cluster import Cluster
 from webtable.store.hbase.proto import base_pb2, master_pb2, status_pb2
 from webtable.store.hbase.retry import Attempts, translate
-from webtable.store.hbase.wire.errors import RemoteError, RpcError
+from webtable.store.hbase.wire.errors_and_responses import RemoteError, RpcError
 from webtable.store.schema import check_table_name
 
 __all__ = ["MasterClient", "Procedure", "on_rejection", "wait_for"]

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from webtable.errors import AlreadyExists, InvalidRequest, NotFound
 from webtable.store.admin import check_namespace_name
-from webtable.store.cluster_values import Namespace
+from webtable.store.admin_results import Namespace
 from webtable.store.hbase.admin.master_client import MasterClient, Procedure, on_rejection
 from webtable.store.hbase.cluster.table_names import DEFAULT, SYSTEM
 from webtable.store.hbase.proto import base_pb2, master_pb2

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from webtable.errors import NotFound, RegionBusy, TableDisabled, TableNotFound
 from webtable.store.admin import region_name
+from webtable.store.admin_results import CompactionState, Region
 from webtable.store.cells_and_rows import Row
-from webtable.store.cluster_values import CompactionState, Region
 from webtable.store.hbase.admin.master_client import MasterClient
 from webtable.store.hbase.admin.tables import TableAdmin
 from webtable.store.hbase.cluster.meta import (
@@ -24,7 +24,7 @@ from webtable.store.hbase.cluster.meta import (
 )
 from webtable.store.hbase.proto import base_pb2, client_pb2, status_pb2
 from webtable.store.hbase.retry import Attempts
-from webtable.store.hbase.wire.errors import Server
+from webtable.store.hbase.wire.errors_and_responses import Server
 
 __all__ = ["RegionList", "RegionRow", "ServerId"]
 

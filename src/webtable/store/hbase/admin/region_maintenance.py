@@ -12,7 +12,7 @@ from typing import TypeVar
 from google.protobuf.message import Message
 
 from webtable.errors import FamilyNotFound
-from webtable.store.cluster_values import CompactionState, FamilyStats, Region, TableStats
+from webtable.store.admin_results import CompactionState, FamilyStats, Region, TableStats
 from webtable.store.hbase.admin.master_client import MasterClient, wait_for
 from webtable.store.hbase.admin.region_list import MEGABYTE, RegionList, RegionRow, compaction_of
 from webtable.store.hbase.admin.servers import ServerAdmin
@@ -21,7 +21,7 @@ from webtable.store.hbase.cluster.cluster import ADMIN, address_region
 from webtable.store.hbase.cluster.meta import Place
 from webtable.store.hbase.proto import admin_pb2, base_pb2, status_pb2
 from webtable.store.hbase.retry import Attempts
-from webtable.store.hbase.wire.errors import RpcError, Server
+from webtable.store.hbase.wire.errors_and_responses import RpcError, Server
 
 __all__ = ["RegionMaintenance"]
 

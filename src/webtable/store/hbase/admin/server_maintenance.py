@@ -7,14 +7,14 @@ from typing import get_args
 
 from webtable.errors import InvalidRequest, NotFound, Timeout
 from webtable.store.admin import check_regions
+from webtable.store.admin_results import Region
 from webtable.store.cluster_activity import CacheCleared, CompactionQueue
-from webtable.store.cluster_values import Region
 from webtable.store.hbase.admin.master_client import MasterClient, wait_for
 from webtable.store.hbase.admin.region_list import RegionList, ServerId
 from webtable.store.hbase.admin.servers import ServerAdmin, names_as_list
 from webtable.store.hbase.proto import admin_pb2, base_pb2, chores_pb2, status_pb2
 from webtable.store.hbase.retry import is_untouched
-from webtable.store.hbase.wire.errors import ConnectionLost, RpcError
+from webtable.store.hbase.wire.errors_and_responses import ConnectionLost, RpcError
 
 __all__ = ["ServerMaintenance"]
 

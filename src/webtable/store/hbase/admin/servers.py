@@ -13,7 +13,7 @@ from webtable.store.hbase.admin.region_list import ServerId
 from webtable.store.hbase.cluster.cluster import ADMIN
 from webtable.store.hbase.proto import status_pb2
 from webtable.store.hbase.retry import Attempts
-from webtable.store.hbase.wire.errors import RpcError
+from webtable.store.hbase.wire.errors_and_responses import RpcError
 
 __all__ = ["ServerAdmin", "names_as_list"]
 

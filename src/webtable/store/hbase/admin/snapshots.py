@@ -12,7 +12,7 @@ from webtable.errors import (
     WebTableError,
 )
 from webtable.store.admin import check_snapshot_name
-from webtable.store.cluster_values import Snapshot
+from webtable.store.admin_results import Snapshot
 from webtable.store.hbase.admin.master_client import (
     MasterClient,
     Procedure,
@@ -23,7 +23,7 @@ from webtable.store.hbase.admin.namespaces import NamespaceAdmin
 from webtable.store.hbase.admin.tables import TableAdmin
 from webtable.store.hbase.proto import master_pb2
 from webtable.store.hbase.retry import Attempts
-from webtable.store.hbase.wire.errors import RemoteError
+from webtable.store.hbase.wire.errors_and_responses import RemoteError
 
 __all__ = ["SnapshotAdmin"]
 

@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from google.protobuf.message import Message
 
 from webtable.errors import TableNotFound, WebTableError
-from webtable.store.hbase.admin.descriptors import schema_from_message, schema_to_message
 from webtable.store.hbase.admin.master_client import MasterClient, Procedure, on_rejection
 from webtable.store.hbase.admin.namespaces import NamespaceAdmin
+from webtable.store.hbase.admin.schema_messages import schema_from_message, schema_to_message
 from webtable.store.hbase.proto import base_pb2, master_pb2
 from webtable.store.hbase.retry import Attempts
 from webtable.store.schema import TableSchema

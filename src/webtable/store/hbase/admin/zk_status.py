@@ -1,7 +1,8 @@
 """What ZooKeeper has stored about a cluster, for the search for a fault.
 
-Clients need two nodes only, see `registry`. This module reads more of them, and sends the command
-`stat` to each server of the quorum, which responds where its configuration allows the command.
+Clients need two nodes only, see `find_meta_and_master`. This module reads more of them, and sends
+the command `stat` to each server of the quorum, which responds where its configuration allows the
+command.
 """
 
 from __future__ import annotations
@@ -16,10 +17,10 @@ from webtable.errors import InvalidRequest
 from webtable.store.cluster_activity import ZooKeeperReport
 from webtable.store.hbase.admin.master_client import MasterClient
 from webtable.store.hbase.admin.region_list import ServerId
-from webtable.store.hbase.cluster.registry import ZooKeeperRegistry
+from webtable.store.hbase.cluster.find_meta_and_master import ZooKeeperRegistry
 from webtable.store.hbase.location import Location
 from webtable.store.hbase.proto import base_pb2, registry_pb2
-from webtable.store.hbase.wire.errors import ConnectFailed, Server
+from webtable.store.hbase.wire.errors_and_responses import ConnectFailed, Server
 
 __all__ = ["zookeeper_report"]
 

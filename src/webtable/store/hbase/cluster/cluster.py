@@ -20,9 +20,13 @@ from google.protobuf.message import Message
 from webtable.errors import StoreClosed
 from webtable.loggers import SLOW_SECONDS, get_logger
 from webtable.store.cells_and_rows import Row
+from webtable.store.hbase.cluster.find_meta_and_master import (
+    MastersRegistry,
+    Registry,
+    ZooKeeperRegistry,
+)
 from webtable.store.hbase.cluster.meta import MetaTable, Place
 from webtable.store.hbase.cluster.region_cache import RegionCache
-from webtable.store.hbase.cluster.registry import MastersRegistry, Registry, ZooKeeperRegistry
 from webtable.store.hbase.cluster.table_names import Names
 from webtable.store.hbase.location import Location
 from webtable.store.hbase.proto import base_pb2
@@ -37,8 +41,8 @@ from webtable.store.hbase.retry import (
     remedy_for,
 )
 from webtable.store.hbase.wire.auth import identify
-from webtable.store.hbase.wire.compiled_connection import Connection, RpcResponse
-from webtable.store.hbase.wire.errors import (
+from webtable.store.hbase.wire.choose_compiled_connection import Connection, RpcResponse
+from webtable.store.hbase.wire.errors_and_responses import (
     AsBytes,
     CallTimedOut,
     ConnectFailed,

@@ -15,8 +15,8 @@ from webtable.store.cells_and_rows import Row
 from webtable.store.hbase.proto import base_pb2, client_pb2
 from webtable.store.hbase.retry import Deadline
 from webtable.store.hbase.wire.cell_blocks import cut_rows
-from webtable.store.hbase.wire.compiled_connection import RpcResponse
-from webtable.store.hbase.wire.errors import NotHBase, Server
+from webtable.store.hbase.wire.choose_compiled_connection import RpcResponse
+from webtable.store.hbase.wire.errors_and_responses import NotHBase, Server
 
 __all__ = [
     "META",

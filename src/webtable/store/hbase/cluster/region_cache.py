@@ -17,7 +17,7 @@ from webtable.store.hbase.cluster.meta import MetaTable, Place
 from webtable.store.hbase.cluster.table_names import Names
 from webtable.store.hbase.proto import base_pb2
 from webtable.store.hbase.retry import Deadline
-from webtable.store.hbase.wire.errors import RemoteError, RpcError, Server
+from webtable.store.hbase.wire.errors_and_responses import RemoteError, RpcError, Server
 
 __all__ = ["RegionCache"]
 

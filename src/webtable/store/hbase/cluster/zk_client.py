@@ -19,7 +19,7 @@ import socket
 import struct
 from time import monotonic
 
-from webtable.store.hbase.wire.errors import Server
+from webtable.store.hbase.wire.errors_and_responses import Server
 
 __all__ = ["NoNode", "ZooKeeperFailed", "ZooKeeperSession"]
 

@@ -19,8 +19,14 @@ from webtable.store.hbase.cluster.cluster import CLIENT, Cluster
 from webtable.store.hbase.cluster.meta import Place
 from webtable.store.hbase.proto import client_pb2
 from webtable.store.hbase.retry import Deadline, is_untouched
-from webtable.store.hbase.wire.compiled_connection import Call
-from webtable.store.hbase.wire.errors import AsBytes, NotHBase, RpcError, Server, inner_error
+from webtable.store.hbase.wire.choose_compiled_connection import Call
+from webtable.store.hbase.wire.errors_and_responses import (
+    AsBytes,
+    NotHBase,
+    RpcError,
+    Server,
+    inner_error,
+)
 from webtable.store.hbase.wire.requests_and_results import (
     atomic_step,
     condition_bytes,

@@ -29,8 +29,8 @@ from webtable.store.hbase.retry import (
     remedy_for,
     translate,
 )
-from webtable.store.hbase.wire.compiled_connection import Call, RpcResponse
-from webtable.store.hbase.wire.errors import (
+from webtable.store.hbase.wire.choose_compiled_connection import Call, RpcResponse
+from webtable.store.hbase.wire.errors_and_responses import (
     AsBytes,
     NotHBase,
     RemoteError,

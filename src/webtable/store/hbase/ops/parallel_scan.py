@@ -20,7 +20,7 @@ from webtable.store.cells_and_rows import Row
 from webtable.store.hbase.ops.row_assembler import Batch
 from webtable.store.hbase.ops.scanner import RangeScanner, ScanJob
 from webtable.store.hbase.retry import Deadline
-from webtable.store.hbase.wire.errors import RpcError
+from webtable.store.hbase.wire.errors_and_responses import RpcError
 
 __all__ = ["scan_rows", "scans_rows"]
 

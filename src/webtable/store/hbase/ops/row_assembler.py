@@ -8,7 +8,7 @@ from typing import TypeAlias
 from webtable.store.cells_and_rows import RawCell, Row
 from webtable.store.hbase.proto import client_pb2
 from webtable.store.hbase.wire.cell_blocks import Rows, message_cells
-from webtable.store.hbase.wire.errors import RpcResponse
+from webtable.store.hbase.wire.errors_and_responses import RpcResponse
 
 __all__ = ["Batch", "ScanResult", "Stitching"]
 

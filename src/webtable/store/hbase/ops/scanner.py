@@ -20,8 +20,8 @@ from webtable.store.hbase.cluster.meta import Place
 from webtable.store.hbase.ops.row_assembler import Batch, ScanResult, Stitching
 from webtable.store.hbase.proto import client_pb2
 from webtable.store.hbase.retry import Attempts
-from webtable.store.hbase.wire.compiled_connection import Call, Connection
-from webtable.store.hbase.wire.errors import NotHBase, RpcError
+from webtable.store.hbase.wire.choose_compiled_connection import Call, Connection
+from webtable.store.hbase.wire.errors_and_responses import NotHBase, RpcError
 from webtable.store.hbase.wire.requests_and_results import scan_message
 from webtable.store.scan import Scan
 

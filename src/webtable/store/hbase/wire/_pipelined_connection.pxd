@@ -4,7 +4,7 @@ from cpython.exc cimport PyErr_CheckSignals
 from webtable.store.hbase.wire._calls cimport Call as _Call
 from webtable.store.hbase.wire._frames cimport Frames as _Frames
 from webtable.store.hbase.wire._stream cimport Stream as _Stream, c_now
-from webtable.store.hbase.wire._wakeups cimport Right as _Right, Turns as _Turns
+from webtable.store.hbase.wire._thread_turns cimport Right as _Right, Turns as _Turns
 
 cdef bint _compiled
 cdef double IDLE_SECONDS

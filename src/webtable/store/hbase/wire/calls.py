@@ -14,7 +14,13 @@ from google.protobuf.message import DecodeError
 from webtable import compiled
 from webtable.store.cells_and_rows import Row
 from webtable.store.hbase.wire.cell_blocks import cut_row
-from webtable.store.hbase.wire.errors import CallTimedOut, NotHBase, Response, RpcError, RpcResponse
+from webtable.store.hbase.wire.errors_and_responses import (
+    CallTimedOut,
+    NotHBase,
+    Response,
+    RpcError,
+    RpcResponse,
+)
 from webtable.store.hbase.wire.requests_and_results import response_row
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from __future__ import annotations
 from io import BytesIO
 
 from webtable.store.hbase.proto import rpc_pb2
-from webtable.store.hbase.wire.errors import ConnectionLost, NotHBase, Server
+from webtable.store.hbase.wire.errors_and_responses import ConnectionLost, NotHBase, Server
 
 __all__ = ["COMPILED", "Frames", "read_head", "read_varint", "request_frame", "varint"]
 

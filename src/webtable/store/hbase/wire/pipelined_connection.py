@@ -7,8 +7,8 @@ Requests go through an outbox: a thread that finds another one sending leaves it
 that thread sends it too. So no thread waits for the right to send, and many requests share a
 packet. When the connection breaks, every call under way fails with `ConnectionLost`.
 
-The module to import is `compiled_connection`: this one may be running compiled, by Cython from this
-very file and the C types in `_pipelined_connection.pxd`.
+The module to import is `choose_compiled_connection`: this one may be running compiled, by Cython
+from this very file and the C types in `_pipelined_connection.pxd`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from webtable import compiled
 from webtable.errors import NotAuthenticated
 from webtable.store.cells_and_rows import Row
 from webtable.store.hbase.wire.auth import Identity, connection_header, preamble
-from webtable.store.hbase.wire.errors import (
+from webtable.store.hbase.wire.errors_and_responses import (
     ConnectFailed,
     ConnectionLost,
     NotHBase,
@@ -44,13 +44,13 @@ from webtable.store.hbase.wire.sockets import dial
 from webtable.store.hbase.wire.tls import TlsFailed
 
 if TYPE_CHECKING:
-    from webtable.store.hbase.wire import calls, frames, stream, wakeups
+    from webtable.store.hbase.wire import calls, frames, stream, thread_turns
     from webtable.store.hbase.wire.calls import Call
 else:
     calls = compiled.load("webtable.store.hbase.wire", "calls")
     frames = compiled.load("webtable.store.hbase.wire", "frames")
     stream = compiled.load("webtable.store.hbase.wire", "stream")
-    wakeups = compiled.load("webtable.store.hbase.wire", "wakeups")
+    thread_turns = compiled.load("webtable.store.hbase.wire", "thread_turns")
 
 __all__ = ["COMPILED", "Connection"]
 
@@ -58,9 +58,9 @@ COMPILED = not __file__.endswith((".py", ".pyc"))
 """Whether this is machine code."""
 
 _compiled = COMPILED  # the same as a C variable
-if COMPILED and not all(each.COMPILED for each in (calls, frames, stream, wakeups)):
+if COMPILED and not all(each.COMPILED for each in (calls, frames, stream, thread_turns)):
     raise ImportError(
-        "it works with calls, frames, streams and wakeups in their compiled form only"
+        "it works with calls, frames, stream and thread_turns in their compiled form only"
     )
 _new_call = calls.Call
 _SYSTEM = b"hbase:"
@@ -100,10 +100,10 @@ class Connection:
         self._pending: dict[int, Call] = {}
         self._outbox: deque[Call] = deque()
         self._settled: list[Call] = []
-        self._turns = wakeups.Turns()
+        self._turns = thread_turns.Turns()
         self._is_crowded = False
-        self._sending = wakeups.Right()
-        self._reading = wakeups.Right()
+        self._sending = thread_turns.Right()
+        self._reading = thread_turns.Right()
         self._frames = frames.Frames(server)
         self._heard_at = self._sent_at = self._now()
         self._socket = dial(server, address, identity, timeout)

@@ -14,7 +14,7 @@ from webtable.store.cells_and_rows import Row
 from webtable.store.filtering.filter_language import as_filter
 from webtable.store.hbase.proto import client_pb2
 from webtable.store.hbase.wire.cell_blocks import cut_row, message_cells
-from webtable.store.hbase.wire.errors import AsBytes, NotHBase, RpcResponse
+from webtable.store.hbase.wire.errors_and_responses import AsBytes, NotHBase, RpcResponse
 from webtable.store.hbase.wire.filter_messages import fill_filter
 from webtable.store.mutation import Append, Increment, Mutation
 from webtable.store.scan import ALL_VERSIONS, Get, Scan

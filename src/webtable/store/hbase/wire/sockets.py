@@ -6,7 +6,7 @@ import socket
 import struct
 
 from webtable.store.hbase.wire.auth import Identity
-from webtable.store.hbase.wire.errors import ConnectFailed, NotTrusted, Server
+from webtable.store.hbase.wire.errors_and_responses import ConnectFailed, NotTrusted, Server
 from webtable.store.hbase.wire.tls import TlsFailed, TlsSocket
 
 __all__ = ["dial"]

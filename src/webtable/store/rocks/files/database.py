@@ -1,7 +1,7 @@
 """One RocksDB database on disk: opening it to write or to follow, column families, durability.
 
 A store's directory holds RocksDB's files and three of our own: `WEBTABLE` and `WRITER` (see
-`directory.py`), and `ACKNOWLEDGED` (see `acknowledged_writes.py`).
+`store_format_and_lock.py`), and `ACKNOWLEDGED` (see `acknowledged_writes.py`).
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ from webtable.loggers import SLOW_SECONDS, get_logger
 from webtable.store.mutation import Durability
 from webtable.store.rocks.files.acknowledged_writes import Marks, write_mark
 from webtable.store.rocks.files.checkpoint_draft import checkpoint_draft, copy_file
-from webtable.store.rocks.files.directory import (
+from webtable.store.rocks.files.error_translation import translated
+from webtable.store.rocks.files.file_options import WAL_LIMIT, Tuning, read_tunings
+from webtable.store.rocks.files.follower import FellBehind, Follower, remove_dead_readers
+from webtable.store.rocks.files.recorded_losses import note_loss
+from webtable.store.rocks.files.store_format_and_lock import (
     FORMAT_FILE,
     WriterLock,
     check_format,
     is_made,
     remove_unmade,
 )
-from webtable.store.rocks.files.error_translation import translated
-from webtable.store.rocks.files.file_options import WAL_LIMIT, Tuning, read_tunings
-from webtable.store.rocks.files.follower import FellBehind, Follower, remove_dead_readers
-from webtable.store.rocks.files.recorded_losses import note_loss
 from webtable.temporary_folders import remove_dead, scratch_folder
 
 __all__ = ["Database"]

@@ -1,7 +1,7 @@
 """The hottest code of the link index: computes the states of the targets from a page's links.
 
 Cython compiles this file to machine code where possible, with the C types of
-`_target_states.pxd`; import it from `cell_encoding`. Both forms do the same.
+`_live_link_values.pxd`; import it from `cell_encoding`. Both forms do the same.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ __all__ = ["COMPILED", "live_values"]
 COMPILED = not __file__.endswith((".py", ".pyc"))
 """Whether this is machine code."""
 
-# In the compiled form this is a C variable, and its branches call C of `_target_states.pxd`.
+# In the compiled form this is a C variable, and its branches call C of `_live_link_values.pxd`.
 _compiled = COMPILED
 _TAB, _LINE, _PLUS, _SLASH = 9, 10, 43, 47
 

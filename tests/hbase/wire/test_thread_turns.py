@@ -23,17 +23,17 @@ from tests.hbase.wire.forms import form_of, pipeline_of
 from tests.waiting import wait_for
 from webtable.errors import FamilyNotFound
 from webtable.store.cells_and_rows import Row
-from webtable.store.hbase.cluster.registry import ZooKeeperRegistry
+from webtable.store.hbase.cluster.find_meta_and_master import ZooKeeperRegistry
 from webtable.store.hbase.engine import HBaseEngine
 from webtable.store.hbase.location import parse_location
 from webtable.store.hbase.proto import client_pb2
 from webtable.store.hbase.wire.auth import Identity
 from webtable.store.hbase.wire.calls import Call
 from webtable.store.hbase.wire.cell_blocks import encode_cells
-from webtable.store.hbase.wire.errors import CallTimedOut, ConnectionLost, RemoteError
+from webtable.store.hbase.wire.errors_and_responses import CallTimedOut, ConnectionLost, RemoteError
 from webtable.store.hbase.wire.pipelined_connection import Connection
 from webtable.store.hbase.wire.requests_and_results import get_bytes
-from webtable.store.hbase.wire.wakeups import Right, Turns
+from webtable.store.hbase.wire.thread_turns import Right, Turns
 from webtable.store.mutation import Put
 from webtable.store.scan import Get
 
@@ -44,7 +44,7 @@ BUSY = "org.apache.hadoop.hbase.RegionTooBusyException"
 @pytest.fixture(autouse=True, params=["plain", "compiled"])
 def _form(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Lets each test run with both forms of the modules."""
-    turns = form_of("webtable.store.hbase.wire", "wakeups", request.param)
+    turns = form_of("webtable.store.hbase.wire", "thread_turns", request.param)
     monkeypatch.setitem(globals(), "Connection", pipeline_of(request.param, monkeypatch).Connection)
     monkeypatch.setitem(globals(), "Turns", turns.Turns)
     monkeypatch.setitem(globals(), "Right", turns.Right)

@@ -16,7 +16,7 @@ from webtable.pages.columns import NEWEST
 from webtable.pages.page import CaptureSummary, NewCapture
 from webtable.pages.page_table import PageTable
 from webtable.pages.storing.page_versions import CaptureNote
-from webtable.pages.storing.repeat_detection import (
+from webtable.pages.storing.repeated_captures import (
     Retention,
     encode_newest,
     repeat,

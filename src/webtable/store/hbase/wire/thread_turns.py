@@ -12,7 +12,7 @@ turns take long, all are woken at once for a time.
 to send and to read: no thread queues for that; one that does not get it does something else.
 
 This module may be running compiled, by Cython from this very file and the C types in
-`_wakeups.pxd`; `pipelined_connection` imports the form that is to run.
+`_thread_turns.pxd`; `pipelined_connection` imports the form that is to run.
 """
 
 from __future__ import annotations

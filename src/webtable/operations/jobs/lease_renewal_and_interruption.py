@@ -12,7 +12,7 @@ from webtable.index.write_protocol import Clock
 from webtable.loggers import get_logger
 from webtable.operations.jobs.job import Interrupted, Job
 from webtable.operations.jobs.leases import BEAT_MS, Lease, LeaseLost
-from webtable.operations.jobs.writer_queue import WriterQueue
+from webtable.operations.jobs.waiting_writers import WriterQueue
 from webtable.operations.operational_state import OperationalState
 
 __all__ = ["Beating", "RunChecks", "is_cancelled", "request_cancel"]

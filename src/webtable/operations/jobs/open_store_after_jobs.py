@@ -73,7 +73,7 @@ class _Waiting:
         Raises:
             StoreLocked: another process than a job has it, or the job does not give way.
         """
-        from webtable.operations.jobs.writer_queue import WaitingWriter
+        from webtable.operations.jobs.waiting_writers import WaitingWriter
 
         store = self._find_job()
         if store is not None:

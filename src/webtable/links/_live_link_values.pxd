@@ -1,4 +1,4 @@
-# C types for the compiled form of target_states.py; see docs/develop/compiled.md.
+# C types for the compiled form of live_link_values.py; see docs/develop/compiled.md.
 cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from libc.string cimport memchr, memcmp, memcpy

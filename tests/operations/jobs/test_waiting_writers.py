@@ -11,9 +11,9 @@ import sys
 import pytest
 
 from tests.operations.jobs.clock import HandClock
-from webtable.operations.jobs import writer_queue
+from webtable.operations.jobs import waiting_writers
 from webtable.operations.jobs.leases import TAKE_AFTER_MS
-from webtable.operations.jobs.writer_queue import (
+from webtable.operations.jobs.waiting_writers import (
     KIND,
     WaitingWriter,
     WriterQueue,
@@ -50,7 +50,7 @@ def test_the_bytes_of_an_entry_are_frozen(state: OperationalState) -> None:
 def test_an_entry_moves_and_is_put_again_if_it_was_removed(
     state: OperationalState, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(writer_queue, "MOVE_SECONDS", 0)
+    monkeypatch.setattr(waiting_writers, "MOVE_SECONDS", 0)
     with WaitingWriter(state) as entry:
         entry.move()
         ((name, value),) = state.items(KIND)

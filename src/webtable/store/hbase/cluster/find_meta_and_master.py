@@ -17,8 +17,8 @@ from webtable.loggers import get_logger
 from webtable.store.hbase.cluster.zk_client import NoNode, ZooKeeperSession
 from webtable.store.hbase.location import Location
 from webtable.store.hbase.proto import base_pb2, registry_pb2
-from webtable.store.hbase.wire.compiled_connection import Connection
-from webtable.store.hbase.wire.errors import (
+from webtable.store.hbase.wire.choose_compiled_connection import Connection
+from webtable.store.hbase.wire.errors_and_responses import (
     CallTimedOut,
     ConnectFailed,
     ConnectionLost,

@@ -12,7 +12,7 @@ from google.protobuf.message import Message
 
 from webtable.errors import InvalidRequest, RegionBusy, UsageError
 from webtable.store.admin import check_regions
-from webtable.store.cluster_values import Region
+from webtable.store.admin_results import Region
 from webtable.store.hbase.admin.master_client import (
     MasterClient,
     Procedure,
@@ -24,7 +24,7 @@ from webtable.store.hbase.admin.region_maintenance import RegionMaintenance
 from webtable.store.hbase.admin.servers import ServerAdmin
 from webtable.store.hbase.proto import base_pb2, chores_pb2, master_pb2, status_pb2
 from webtable.store.hbase.retry import Attempts, Deadline
-from webtable.store.hbase.wire.errors import RemoteError
+from webtable.store.hbase.wire.errors_and_responses import RemoteError
 from webtable.store.mutation import check_row_key
 
 __all__ = ["RegionAdmin"]

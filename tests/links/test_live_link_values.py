@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webtable import compiled
-from webtable.links import target_states as plain
+from webtable.links import live_link_values as plain
 from webtable.links.schema import uri_of
 
-FORMS = [plain, compiled.load("webtable.links", "target_states")]
+FORMS = [plain, compiled.load("webtable.links", "live_link_values")]
 
 urls = st.sampled_from(
     [

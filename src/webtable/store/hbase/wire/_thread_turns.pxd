@@ -1,4 +1,4 @@
-# C types for wakeups.py, for the form of it that Cython compiles; see docs/develop/compiled.md.
+# C types for thread_turns.py, for the form of it that Cython compiles; see docs/develop/compiled.md.
 cimport cython
 from webtable.store.hbase.wire._stream cimport c_now
 

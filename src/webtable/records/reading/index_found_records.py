@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 
 from webtable.index.entry_reader import Found, ReadCounts
 from webtable.records.declaration import Declaration
-from webtable.records.reading.compiled_decoder import decode_rows
+from webtable.records.reading.decoder_choice import decode_rows
 
 __all__ = ["FoundRecords"]
 

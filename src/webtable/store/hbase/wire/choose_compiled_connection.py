@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from webtable import compiled
-from webtable.store.hbase.wire.errors import RpcResponse
+from webtable.store.hbase.wire.errors_and_responses import RpcResponse
 
 if TYPE_CHECKING:
     from webtable.store.hbase.wire.calls import Call
