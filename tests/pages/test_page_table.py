@@ -22,6 +22,7 @@ from webtable.errors import (
     InvalidRequest,
     NotFound,
 )
+from webtable.pages.columns import WAITS
 from webtable.pages.page import NewCapture
 from webtable.pages.page_table import PageTable
 from webtable.pages.storing.page_versions import CaptureNote, counting
@@ -92,7 +93,8 @@ def told(pages: PageTable, url: str) -> dict[str, object]:
         "metadata": {
             column: OWN_DIGEST.sub(r"\1", value.decode())
             for column, value in found.values().items()
-            if column not in own
+            # Empty once every body that the page waited for is there.
+            if column not in own and (column, value) != (WAITS, b"")
         },
         "captures": [
             _shared(note) for _, note in sorted(read_history(pages.rows.table, row).notes.items())

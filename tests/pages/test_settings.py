@@ -13,6 +13,7 @@ import webtable
 from webtable import Store, WebTable
 from webtable.cli.main import cli
 from webtable.errors import AlreadyExists, FormatVersionError
+from webtable.links.feed_backfill import LINK_STEPS
 from webtable.pages.public_suffixes import newest_list
 from webtable.pages.settings import FORMAT, NEEDS, STEPS, read_settings
 from webtable.pages.upgrading.upgrade import RUNS
@@ -55,7 +56,7 @@ def test_the_cells_are_frozen(store: Store) -> None:
         b"a:keys": b"salted",
         b"a:profile": b"live",
     }
-    assert list(RUNS) == list(STEPS)
+    assert [*RUNS, *LINK_STEPS] == list(STEPS)
 
 
 def change(location: str, **values: str) -> None:
@@ -74,10 +75,10 @@ def test_a_store_that_needs_an_upgrade_is_rejected(
         refused = CliRunner().invoke(cli, [*command, "--store", location])
         assert refused.exit_code == 6, (command, refused.output)
         assert f"run `webtable upgrade --store {location}`" in refused.stderr
-    with pytest.raises(FormatVersionError, match=r"webtable reads format 4|lack 4 steps"):
+    with pytest.raises(FormatVersionError, match=r"webtable reads format 4|lack 5 steps"):
         WebTable.open(location)
     with webtable.open(location) as store:
-        assert len(store.tables()) == 12
+        assert len(store.tables()) == 13
 
 
 @pytest.mark.parametrize(
