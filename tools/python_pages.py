@@ -10,7 +10,7 @@ from webtable import links, pages
 from webtable import webtable as front_door
 from webtable.links.asking import link_reader, redirects
 from webtable.operations import changes_api, feed_consumers
-from webtable.pages import facts, page, time_arguments
+from webtable.pages import body_facts, page, time_arguments
 from webtable.pages.asking import change_feed, export
 from webtable.pages.formats import program_captures
 from webtable.result_base import Value
@@ -88,7 +88,7 @@ def values_page(made: str) -> str:
                 alias(front_door, "ProfileName"),
                 alias(export, "Form"),
                 alias(page, "Outcome"),
-                alias(facts, "Facts"),
+                alias(body_facts, "Facts"),
                 alias(link_reader, "Kind"),
                 alias(redirects, "Outcome").replace("`Outcome`", "`Redirect.outcome`"),
             )

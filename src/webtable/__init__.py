@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from webtable.operations.jobs.open_store_after_jobs import open_store as open  # noqa: A004 - public name
     from webtable.pages.asking.duplicates import Duplicates
     from webtable.pages.asking.page_diff import PageDiff
-    from webtable.pages.asking.results import ResultPage, Results
+    from webtable.pages.asking.paged_results import ResultPage, Results
     from webtable.pages.loading.loader import LoadReport
     from webtable.pages.page import Page, PageCapture
     from webtable.store.admin import Admin
@@ -189,8 +189,8 @@ _MODULES = {
     "RegionServer": "webtable.store.admin_results",
     "ReplicationSink": "webtable.store.cluster_activity",
     "ReplicationSource": "webtable.store.cluster_activity",
-    "ResultPage": "webtable.pages.asking.results",
-    "Results": "webtable.pages.asking.results",
+    "ResultPage": "webtable.pages.asking.paged_results",
+    "Results": "webtable.pages.asking.paged_results",
     "Row": "webtable.store.cells_and_rows",
     "Scan": "webtable.store.scan",
     "ServerLoad": "webtable.store.cluster_activity",

@@ -16,9 +16,9 @@ from webtable.operations.changes_api import Changes
 from webtable.operations.jobs.open_store_after_jobs import open_store
 from webtable.operations.removals import Removals
 from webtable.pages.asking.page_at_time import captures_of, indexability_of, page_at
+from webtable.pages.asking.paged_results import Results
 from webtable.pages.asking.reports import Reports, pages_under
-from webtable.pages.asking.results import Results
-from webtable.pages.facts import Facts, Indexability
+from webtable.pages.body_facts import Facts, Indexability
 from webtable.pages.page import Outcome, Page, PageCapture
 from webtable.pages.page_table import PageTable
 from webtable.pages.storing.capture_parser import parse_stored, ready

@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 
 from tests.pages.formats.crawls import http, record
 from webtable.cli.main import cli
-from webtable.pages.asking.results import _sealed
+from webtable.pages.asking.paged_results import _sealed
 
 Run = Callable[..., Result]
 

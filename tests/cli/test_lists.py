@@ -17,7 +17,7 @@ from webtable.cli.list_printing import print_results
 from webtable.cli.main import cli
 from webtable.cli.output_formats import Column
 from webtable.cli.shared_options import FORMATS, Format
-from webtable.pages.asking.results import QueryCost, ResultPage, Results
+from webtable.pages.asking.paged_results import QueryCost, ResultPage, Results
 from webtable.webtable import WebTable
 
 SITE = "127.0.0.1:8766"

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from webtable.pages.page import NewCapture
+from webtable.pages.storing.capture_cells import encode_time
 from webtable.pages.storing.capture_parser import parse_stored
-from webtable.pages.storing.cell_encoding import encode_time
 from webtable.pages.storing.page_versions import CaptureNote
 
 __all__ = ["CRAWLS", "DAYS", "WEB", "Seen", "captures", "inlinks_at", "links_at", "status_at"]

@@ -24,7 +24,7 @@ from webtable.pages.columns import WAITS
 from webtable.pages.indexes import DIGESTS, WAITING
 from webtable.pages.page import NewCapture
 from webtable.pages.page_table import PageTable
-from webtable.pages.storing.cell_encoding import Origin, encode_origin
+from webtable.pages.storing.capture_cells import Origin, encode_origin
 from webtable.pages.storing.page_versions import CaptureNote
 from webtable.store.scan import Scan
 

@@ -63,17 +63,21 @@ def test_schedules_differ_and_go_through_what_they_should() -> None:
     }
     stories: set[str] = set()
     shards: set[int] = set()
+    killed_at_once = 0
     for seed in range(5_000):
         world = play_links(seed, tells=True)
         story = "\n".join(world.world.scheduler.story)
         stories.add(story)
+        # A single loader that is killed at its first call: such schedules may be equal.
+        killed_at_once += len(world.world.scheduler.story) < 5
         shards.add(world.shards)
         awaited = {event for event in awaited if event not in story}
         if not awaited and seed >= 100:
             break
     assert awaited == set()
     assert shards == {1, 2, 16}
-    assert len(stories) == seed + 1
+    assert killed_at_once < seed / 50
+    assert len(stories) >= seed + 1 - killed_at_once
 
 
 def test_links_that_only_change_their_order_are_stored() -> None:

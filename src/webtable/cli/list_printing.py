@@ -14,7 +14,7 @@ import msgspec
 from webtable.cli.list_options import Listing
 from webtable.cli.output_formats import Column, Item, print_items, talk
 from webtable.cli.shared_options import Format
-from webtable.pages.asking.results import QueryCost, Results
+from webtable.pages.asking.paged_results import QueryCost, Results
 from webtable.pages.page import Page
 
 if TYPE_CHECKING:

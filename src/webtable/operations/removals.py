@@ -22,7 +22,7 @@ from webtable.pages.removing.block_list import Blocked
 from webtable.pages.removing.remover import Remover, pages_of, unfinished_of
 from webtable.pages.removing.row_removal import RemovedPage, stored_page
 from webtable.pages.removing.targets import Target, target_of
-from webtable.pages.storing.cell_encoding import encode_time
+from webtable.pages.storing.capture_cells import encode_time
 from webtable.pages.urls import typed_site
 from webtable.result_base import Value
 

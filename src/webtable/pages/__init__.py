@@ -12,12 +12,10 @@ if TYPE_CHECKING:
     from webtable.pages.asking.export import ExportReport
     from webtable.pages.asking.page_diff import DiffLink, PageDiff
     from webtable.pages.asking.page_feed import PageChange
+    from webtable.pages.asking.paged_results import QueryCost, ResultPage, Results
     from webtable.pages.asking.reports import Reports
     from webtable.pages.asking.response_headers import Header, ResponseHeaders
-    from webtable.pages.asking.results import QueryCost, ResultPage, Results
-    from webtable.pages.captures import Position, Skipped
-    from webtable.pages.checking.doctor import Finding
-    from webtable.pages.facts import (
+    from webtable.pages.body_facts import (
         Alternate,
         Facts,
         Heading,
@@ -29,6 +27,8 @@ if TYPE_CHECKING:
         RobotsGroup,
         SitemapFacts,
     )
+    from webtable.pages.captures import Position, Skipped
+    from webtable.pages.checking.doctor import Finding
     from webtable.pages.loading.loader import LoadReport
     from webtable.pages.page import Outcome, Page, PageCapture
     from webtable.pages.time_arguments import When
@@ -69,33 +69,33 @@ __all__ = [
 
 # The module of each public name. The imports above say the same to type checkers.
 _MODULES = {
-    "Alternate": "webtable.pages.facts",
+    "Alternate": "webtable.pages.body_facts",
     "DiffLink": "webtable.pages.asking.page_diff",
     "Duplicates": "webtable.pages.asking.duplicates",
     "ExportReport": "webtable.pages.asking.export",
-    "Facts": "webtable.pages.facts",
+    "Facts": "webtable.pages.body_facts",
     "Finding": "webtable.pages.checking.doctor",
     "Header": "webtable.pages.asking.response_headers",
-    "Heading": "webtable.pages.facts",
-    "Indexability": "webtable.pages.facts",
-    "LinkPlacement": "webtable.pages.facts",
+    "Heading": "webtable.pages.body_facts",
+    "Indexability": "webtable.pages.body_facts",
+    "LinkPlacement": "webtable.pages.body_facts",
     "LoadReport": "webtable.pages.loading.loader",
-    "OpenGraph": "webtable.pages.facts",
+    "OpenGraph": "webtable.pages.body_facts",
     "Outcome": "webtable.pages.page",
     "Page": "webtable.pages.page",
     "PageCapture": "webtable.pages.page",
     "PageChange": "webtable.pages.asking.page_feed",
     "PageDiff": "webtable.pages.asking.page_diff",
-    "PageFacts": "webtable.pages.facts",
+    "PageFacts": "webtable.pages.body_facts",
     "Position": "webtable.pages.captures",
-    "QueryCost": "webtable.pages.asking.results",
+    "QueryCost": "webtable.pages.asking.paged_results",
     "Reports": "webtable.pages.asking.reports",
     "ResponseHeaders": "webtable.pages.asking.response_headers",
-    "ResultPage": "webtable.pages.asking.results",
-    "Results": "webtable.pages.asking.results",
-    "RobotsFacts": "webtable.pages.facts",
-    "RobotsGroup": "webtable.pages.facts",
-    "SitemapFacts": "webtable.pages.facts",
+    "ResultPage": "webtable.pages.asking.paged_results",
+    "Results": "webtable.pages.asking.paged_results",
+    "RobotsFacts": "webtable.pages.body_facts",
+    "RobotsGroup": "webtable.pages.body_facts",
+    "SitemapFacts": "webtable.pages.body_facts",
     "Skipped": "webtable.pages.captures",
     "When": "webtable.pages.time_arguments",
     "canonical_url": "webtable.pages.urls",

@@ -131,7 +131,7 @@ class Parsed(msgspec.Struct, frozen=True, gc=False):
     """Remarks about the parsing: `anchors-cut`, `binary`, `charset-unknown`, `links-cut`,
     `nested-too-deep`."""
     facts: bytes = b""
-    """The cell with the facts of the body; see `webtable.pages.facts`. Empty: it has none."""
+    """The cell with the facts of the body; see `webtable.pages.body_facts`. Empty: it has none."""
 
     @property
     def link_list(self) -> list[Link]:

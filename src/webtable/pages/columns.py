@@ -103,11 +103,11 @@ LINKS, LINK_COUNT, LINKS_OF = b"outlinks:urls", b"outlinks:count", b"outlinks:di
 """The links of a body, one line each; the number of their targets; the digest of the body."""
 
 CAPTURE = b"captures:"
-"""The first bytes of the column of each capture; see `webtable.pages.storing.cell_encoding`."""
+"""The first bytes of the column of each capture; see `webtable.pages.storing.capture_cells`."""
 
 HEAD = b"http:"
 """The first bytes of the column of each head: the qualifier is that of its capture. The value has
 the status line and the headers of the response as received, without the empty line."""
 FACTS = b"facts:"
 """The first bytes of the column of the facts of a body, which is followed by its digest; see
-`webtable.pages.facts`."""
+`webtable.pages.body_facts`."""

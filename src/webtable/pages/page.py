@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import msgspec
 
 from webtable.errors import InvalidRequest
+from webtable.pages.body_facts import Facts
 from webtable.pages.captures import START, Position
 from webtable.pages.columns import (
     CANONICAL,
@@ -27,8 +28,7 @@ from webtable.pages.columns import (
     TYPE,
     URL,
 )
-from webtable.pages.facts import Facts
-from webtable.pages.storing.cell_encoding import Origin, encode_time
+from webtable.pages.storing.capture_cells import Origin, encode_time
 from webtable.pages.storing.page_versions import CaptureNote
 from webtable.result_base import Value
 
@@ -62,7 +62,7 @@ class PageInfo(NamedTuple):
     the number of distinct targets. `context` has the headers that affect parsing, None where they
     are unknown; see `webtable.pages.storing.capture_parser.parse_context`. `links_cut`: not all
     links of the page are stored. `facts` is the cell of the facts of the body, empty where it has
-    none; see `webtable.pages.facts`.
+    none; see `webtable.pages.body_facts`.
     """
 
     title: str = ""
@@ -81,7 +81,7 @@ class NewCapture(NamedTuple):
 
     `position` is the position in its file. `body_digest` is the digest of the body itself; None
     where it is unknown. `head` has the status line and the headers as received. `origin` is where
-    the capture came from, as a text of `webtable.pages.storing.cell_encoding.encode_origin`.
+    the capture came from, as a text of `webtable.pages.storing.capture_cells.encode_origin`.
     """
 
     url: str

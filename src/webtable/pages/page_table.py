@@ -10,9 +10,9 @@ from webtable.index.clock_check import ClockCheck
 from webtable.index.indexed_table import IndexedTable
 from webtable.index.write_protocol import Clock, SystemClock, new_token
 from webtable.pages import columns, schema
+from webtable.pages.body_facts import Facts, decode_facts
 from webtable.pages.captures import Link, links_of_text
 from webtable.pages.columns import BODY, CAPTURE, FACTS, HEAD, LINKS
-from webtable.pages.facts import Facts, decode_facts
 from webtable.pages.hooks import PageHook
 from webtable.pages.indexes import page_indexes
 from webtable.pages.keys import SALT_SPLITS, SaltedKeys, key_scheme
@@ -39,13 +39,13 @@ from webtable.pages.settings import (
     encode_settings,
     read_settings,
 )
-from webtable.pages.storing.capture_writer import CaptureWriter
-from webtable.pages.storing.cell_encoding import (
+from webtable.pages.storing.capture_cells import (
     Origin,
     decode_note,
     decode_origin,
     note_qualifier,
 )
+from webtable.pages.storing.capture_writer import CaptureWriter
 from webtable.pages.storing.page_versions import CaptureNote, Versions
 from webtable.pages.storing.row_history import HISTORY, RowHistory, history_of, read_history
 from webtable.pages.storing.row_write import Parse

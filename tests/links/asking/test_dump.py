@@ -14,7 +14,7 @@ from webtable.cli.main import cli
 from webtable.links.asking.dump import DumpCell, dump, layout
 from webtable.links.link_index import LinkIndex
 from webtable.links.schema import uri_of
-from webtable.pages.asking.results import _sealed
+from webtable.pages.asking.paged_results import _sealed
 
 PAGES = (
     ("https://a.com/page1", ("https://c.com", "https://b.com")),

@@ -18,8 +18,8 @@ from webtable.links.link_index import LinkIndex
 from webtable.links.updating.hook import LinkHook
 from webtable.pages.page import NewCapture
 from webtable.pages.page_table import PageTable
+from webtable.pages.storing.capture_cells import decode_time, encode_time
 from webtable.pages.storing.capture_parser import parse_stored
-from webtable.pages.storing.cell_encoding import decode_time, encode_time
 from webtable.pages.storing.page_versions import CaptureNote
 
 DAY = 86_400

@@ -17,7 +17,7 @@ from webtable.links.asking.link_reader import Kind, LinkPick, LinkReader
 from webtable.links.asking.links_api import Links
 from webtable.links.link_index import LinkIndex
 from webtable.links.schema import INLINK, shard_of, shard_row, uri_of
-from webtable.pages.asking.results import QueryCost, ResultPage, Results
+from webtable.pages.asking.paged_results import QueryCost, ResultPage, Results
 from webtable.store.mutation import Put
 
 T = TypeVar("T")

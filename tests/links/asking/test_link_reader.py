@@ -13,7 +13,7 @@ from webtable import Table
 from webtable.links import schema
 from webtable.links.asking.link_reader import LinkReader
 from webtable.links.link_index import LinkIndex
-from webtable.pages.asking.results import QueryCost
+from webtable.pages.asking.paged_results import QueryCost
 from webtable.pages.page_table import PageTable
 from webtable.pages.storing.capture_parser import parse_stored
 

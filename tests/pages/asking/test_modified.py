@@ -16,8 +16,8 @@ import webtable
 from tests.pages.asking.test_queries import made
 from webtable.cli.main import cli
 from webtable.errors import InvalidRequest
+from webtable.pages.asking.paged_results import ResultPage
 from webtable.pages.asking.queries import PageQueries
-from webtable.pages.asking.results import ResultPage
 from webtable.pages.page import NewCapture
 from webtable.pages.page_table import PageTable
 from webtable.pages.storing.capture_parser import parse_stored

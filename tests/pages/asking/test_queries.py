@@ -10,8 +10,8 @@ import pytest
 import webtable
 from tests.pages.conftest import parse
 from webtable.errors import InvalidRequest
+from webtable.pages.asking.paged_results import ResultPage
 from webtable.pages.asking.queries import PageQueries
-from webtable.pages.asking.results import ResultPage
 from webtable.pages.page import NewCapture
 from webtable.pages.page_table import PageTable
 from webtable.pages.storing.page_versions import CaptureNote

@@ -18,8 +18,8 @@ from webtable.pages.formats.http_responses import (
 )
 from webtable.pages.formats.program_captures import capture_of_program
 from webtable.pages.formats.response_captures import head_values
+from webtable.pages.storing.capture_cells import Origin, decode_origin, encode_note
 from webtable.pages.storing.capture_parser import ready
-from webtable.pages.storing.cell_encoding import Origin, decode_origin, encode_note
 
 HEAD = (
     b"HTTP/1.1 200  Very OK\r\nCONTENT-type: text/html\r\nset-cookie: a=1\r\n"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webtable.pages.facts import RobotsFacts, RobotsGroup, decode_facts
+from webtable.pages.body_facts import RobotsFacts, RobotsGroup, decode_facts
 from webtable.pages.site_files import robots_txt
 from webtable.pages.site_files.robots_txt import allows, read_robots
 from webtable.pages.site_files.site_file_facts import site_facts

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from webtable.pages.body_facts import SitemapFacts, decode_facts
 from webtable.pages.captures import MAX_BODY_BYTES
-from webtable.pages.facts import SitemapFacts, decode_facts
 from webtable.pages.html.parser import element_texts
 from webtable.pages.site_files import sitemaps
 from webtable.pages.site_files.site_file_facts import site_facts

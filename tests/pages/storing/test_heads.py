@@ -13,7 +13,7 @@ from webtable.pages import schema
 from webtable.pages.columns import CAPTURE, HEAD
 from webtable.pages.page import CaptureSummary, NewCapture
 from webtable.pages.page_table import PageTable
-from webtable.pages.storing.cell_encoding import note_qualifier
+from webtable.pages.storing.capture_cells import note_qualifier
 from webtable.pages.storing.page_versions import CaptureNote
 from webtable.pages.storing.table_creation import add_http_family
 

@@ -11,7 +11,7 @@ from webtable.pages.asking.page_at_time import completed_captures
 from webtable.pages.checking.verify import verify_pages
 from webtable.pages.page import NewCapture
 from webtable.pages.page_table import PageTable
-from webtable.pages.storing.cell_encoding import Origin, encode_origin
+from webtable.pages.storing.capture_cells import Origin, encode_origin
 from webtable.pages.storing.page_versions import CaptureNote
 
 COUNTER = itertools.count()

@@ -20,7 +20,7 @@ from webtable.pages.captures import payload_digest
 from webtable.pages.columns import BODY_OF
 from webtable.pages.page import NewCapture
 from webtable.pages.page_table import PageTable
-from webtable.pages.storing.cell_encoding import encode_note, note_qualifier
+from webtable.pages.storing.capture_cells import encode_note, note_qualifier
 from webtable.pages.storing.page_versions import CaptureNote, Versions, counting, rank, run_start
 from webtable.pages.storing.row_history import Decided, Histories, RowHistory
 from webtable.store.mutation import Put

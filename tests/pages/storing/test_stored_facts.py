@@ -16,9 +16,9 @@ from webtable import WebTable
 from webtable.cli.main import cli
 from webtable.errors import CorruptData, InvalidRequest
 from webtable.links.feed_backfill import LINK_STEPS
+from webtable.pages.body_facts import PageFacts, RobotsFacts, SitemapFacts
 from webtable.pages.captures import Capture, payload_digest
 from webtable.pages.checking.verify import verify_pages
-from webtable.pages.facts import PageFacts, RobotsFacts, SitemapFacts
 from webtable.pages.page import NewCapture
 from webtable.pages.page_table import PageTable
 from webtable.pages.settings import STEPS

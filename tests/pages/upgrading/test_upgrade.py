@@ -31,7 +31,7 @@ from webtable import Family, Store, TableSchema, WebTable
 from webtable.errors import CheckFailed
 from webtable.index.index_and_change import state_setting
 from webtable.links.feed_backfill import LINK_STEPS
-from webtable.pages.facts import PageFacts, decode_facts
+from webtable.pages.body_facts import PageFacts, decode_facts
 from webtable.pages.indexes import DIGESTS
 from webtable.pages.settings import STEPS, read_settings
 from webtable.pages.storing.capture_parser import parse_stored

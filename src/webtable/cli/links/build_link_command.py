@@ -21,7 +21,7 @@ from webtable.cli.list_printing import print_pages, print_results, suggest_domai
 from webtable.cli.output_formats import Column, talk
 from webtable.cli.shared_options import Format, format_option, store_option
 from webtable.links.asking.link_reader import Kind
-from webtable.pages.asking.results import Results
+from webtable.pages.asking.paged_results import Results
 from webtable.webtable import WebTable
 
 __all__ = ["LinkQuery", "kind_options", "link_list", "open_links", "print_links"]

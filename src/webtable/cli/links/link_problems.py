@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from webtable.links.asking.link_problems import BrokenLink
     from webtable.links.asking.links_api import Links
     from webtable.links.asking.redirects import Redirect
-    from webtable.pages.asking.results import Results
+    from webtable.pages.asking.paged_results import Results
     from webtable.pages.page import Page
 
 __all__ = ["broken", "dead_ends", "orphans", "redirects"]

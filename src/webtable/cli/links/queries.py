@@ -32,7 +32,7 @@ from webtable.cli.shared_options import (
 )
 from webtable.links.asking.link_queries import ANCHOR_SOURCES
 from webtable.links.asking.link_reader import Kind
-from webtable.pages.asking.results import Results
+from webtable.pages.asking.paged_results import Results
 
 if TYPE_CHECKING:
     from webtable.links.asking.dump import DumpCell

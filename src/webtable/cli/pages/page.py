@@ -16,7 +16,7 @@ from webtable.cli.shared_options import (
     store_option,
 )
 from webtable.errors import NotFound
-from webtable.pages.storing.cell_encoding import encode_time
+from webtable.pages.storing.capture_cells import encode_time
 from webtable.pages.urls import typed_url
 from webtable.webtable import WebTable
 

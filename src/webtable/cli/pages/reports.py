@@ -30,8 +30,8 @@ from webtable.cli.shared_options import (
     store_option,
 )
 from webtable.pages.asking.duplicates import MOST_DUPLICATES
+from webtable.pages.asking.paged_results import Results
 from webtable.pages.asking.reports import Reports
-from webtable.pages.asking.results import Results
 from webtable.pages.page import Page
 from webtable.webtable import WebTable
 

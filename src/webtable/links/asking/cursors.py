@@ -5,7 +5,7 @@ A URI or a row key of a page has no tab. `Results` accepts only the cursors of t
 
 from __future__ import annotations
 
-from webtable.pages.asking.results import wrong_cursor
+from webtable.pages.asking.paged_results import wrong_cursor
 
 __all__ = ["cursor_of", "link_place", "number_of", "parts_of"]
 

@@ -28,7 +28,7 @@ from webtable.links.asking.cursors import cursor_of, parts_of
 from webtable.links.asking.link_reader import LinkReader
 from webtable.links.cell_encoding import decode_cur
 from webtable.links.link_index import LinkIndex
-from webtable.pages.asking.results import QueryCost
+from webtable.pages.asking.paged_results import QueryCost
 from webtable.result_base import Value
 from webtable.store.scan import Scan
 

@@ -28,9 +28,9 @@ from webtable.links.batching import batches, growing_batches
 from webtable.links.cell_encoding import LinkText
 from webtable.links.link_index import LinkIndex
 from webtable.links.schema import url_of
-from webtable.pages.asking.results import QueryCost, ResultPage, bounded
+from webtable.pages.asking.paged_results import QueryCost, ResultPage, bounded
 from webtable.pages.removing.block_list import BlockList
-from webtable.pages.storing.cell_encoding import NO_LINKS, encode_time
+from webtable.pages.storing.capture_cells import NO_LINKS, encode_time
 from webtable.pages.storing.page_versions import CaptureNote
 from webtable.pages.storing.stored_links import links_identity
 from webtable.result_base import Value

@@ -20,12 +20,12 @@ from webtable.links.batching import batches
 from webtable.links.cell_encoding import unpacked_links
 from webtable.links.link_index import LinkIndex
 from webtable.links.schema import page_row, uri_of, url_of
+from webtable.pages.asking.paged_results import QueryCost, ResultPage, bounded
 from webtable.pages.asking.queries import PageQueries
-from webtable.pages.asking.results import QueryCost, ResultPage, bounded
 from webtable.pages.columns import METADATA_FAMILY
 from webtable.pages.keys import reversed_host
 from webtable.pages.page import Page, page_of
-from webtable.pages.storing.cell_encoding import encode_time
+from webtable.pages.storing.capture_cells import encode_time
 from webtable.pages.storing.page_versions import CaptureNote
 from webtable.pages.urls import Site, typed_site
 from webtable.result_base import Value

@@ -30,9 +30,9 @@ from webtable.links.batching import batches
 from webtable.links.cell_encoding import unpacked_links
 from webtable.links.link_index import LinkIndex
 from webtable.links.schema import page_row, uri_of, url_of
-from webtable.pages.asking.results import QueryCost, ResultPage, bounded
+from webtable.pages.asking.paged_results import QueryCost, ResultPage, bounded
 from webtable.pages.keys import reversed_host
-from webtable.pages.storing.cell_encoding import encode_time
+from webtable.pages.storing.capture_cells import encode_time
 from webtable.pages.urls import Site, typed_site
 from webtable.result_base import Value
 from webtable.store.scan import Scan

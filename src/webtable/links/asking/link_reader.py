@@ -16,7 +16,7 @@ from webtable.links import schema
 from webtable.links.cell_encoding import GONE, LinkText, decode_inlink
 from webtable.links.link_index import LinkIndex
 from webtable.links.schema import shard_row, url_of
-from webtable.pages.asking.results import QueryCost
+from webtable.pages.asking.paged_results import QueryCost
 from webtable.pages.keys import reversed_host
 from webtable.pages.urls import typed_site
 from webtable.store.cells_and_rows import RawCell

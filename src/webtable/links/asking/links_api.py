@@ -24,11 +24,11 @@ from webtable.links.asking.link_queries import (
 from webtable.links.asking.link_reader import Kind, LinkPick, check_kind
 from webtable.links.link_index import LinkIndex
 from webtable.links.schema import INCOUNT, page_row, uri_of
+from webtable.pages.asking.paged_results import Fetch, QueryCost, ResultPage, Results, bounded
 from webtable.pages.asking.reports import list_of
-from webtable.pages.asking.results import Fetch, QueryCost, ResultPage, Results, bounded
 from webtable.pages.page import Page
 from webtable.pages.page_table import PageTable
-from webtable.pages.storing.cell_encoding import encode_time
+from webtable.pages.storing.capture_cells import encode_time
 from webtable.pages.time_arguments import When, second_of
 from webtable.pages.urls import typed_urls
 

@@ -18,10 +18,10 @@ import msgspec
 
 from webtable.links.cell_encoding import LinkText
 from webtable.pages import schema
-from webtable.pages.asking.results import QueryCost
+from webtable.pages.asking.paged_results import QueryCost
 from webtable.pages.columns import LINKS, LINKS_OF, STATUS
 from webtable.pages.page_table import PageTable
-from webtable.pages.storing.cell_encoding import NO_LINKS
+from webtable.pages.storing.capture_cells import NO_LINKS
 from webtable.pages.storing.page_versions import CaptureNote, counting
 from webtable.pages.storing.row_history import history_of
 from webtable.pages.storing.stored_links import links_identity

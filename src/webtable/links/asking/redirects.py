@@ -13,8 +13,8 @@ from webtable.links.asking.find_or_suggest import find_page
 from webtable.links.asking.link_reader import ALL_LINKS, Kind, LinkPick, LinkReader, Source
 from webtable.links.link_index import LinkIndex
 from webtable.links.schema import uri_of, url_of
+from webtable.pages.asking.paged_results import QueryCost, ResultPage, bounded
 from webtable.pages.asking.queries import PageQueries
-from webtable.pages.asking.results import QueryCost, ResultPage, bounded
 from webtable.pages.columns import REDIRECT, STATUS
 from webtable.pages.page import Page
 from webtable.pages.urls import typed_site

@@ -9,8 +9,8 @@ import msgspec
 
 from webtable.errors import InvalidRequest
 from webtable.index.indexed_table import Found, Hit
+from webtable.pages.asking.paged_results import QueryCost, ResultPage, after_key, bounded
 from webtable.pages.asking.pages_by_index import FEW, SiteRows
-from webtable.pages.asking.results import QueryCost, ResultPage, after_key, bounded
 from webtable.pages.captures import payload_digest
 from webtable.pages.indexes import DIGESTS, WAITING
 from webtable.pages.page import Page, page_of

@@ -23,7 +23,7 @@ from webtable.pages.html.charset import decode_page
 from webtable.pages.keys import is_address
 from webtable.pages.page import Page, StoredCapture
 from webtable.pages.page_table import PageTable
-from webtable.pages.storing.cell_encoding import Origin, encode_time
+from webtable.pages.storing.capture_cells import Origin, encode_time
 from webtable.pages.storing.page_versions import CaptureNote
 from webtable.pages.urls import split_url
 from webtable.result_base import Value

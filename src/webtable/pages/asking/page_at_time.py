@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from webtable.pages.facts import Facts, Indexability, indexability
+from webtable.pages.body_facts import Facts, Indexability, indexability
 from webtable.pages.page import (
     NewCapture,
     Page,

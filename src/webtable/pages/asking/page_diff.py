@@ -11,7 +11,7 @@ from webtable.pages.asking.line_diff import diff_lines
 from webtable.pages.html.charset import decode_page
 from webtable.pages.page import PageCapture, PageContent, capture_of
 from webtable.pages.page_table import PageTable
-from webtable.pages.storing.cell_encoding import encode_time
+from webtable.pages.storing.capture_cells import encode_time
 from webtable.result_base import Value
 
 __all__ = ["DiffLink", "PageDiff", "compare"]

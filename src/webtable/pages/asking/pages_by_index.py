@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from webtable.index.indexed_table import Hit
-from webtable.pages.asking.results import QueryCost, ResultPage, bounded
+from webtable.pages.asking.paged_results import QueryCost, ResultPage, bounded
 from webtable.pages.columns import METADATA_FAMILY
 from webtable.pages.indexes import BUCKET_BYTES, BUCKETS
 from webtable.pages.keys import KeyRange, SaltedKeys

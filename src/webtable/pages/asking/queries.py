@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from webtable.errors import InvalidRequest
 from webtable.pages.asking.duplicates import MOST_DUPLICATES, Duplicates, duplicates
+from webtable.pages.asking.paged_results import QueryCost, ResultPage, after_key, bounded
 from webtable.pages.asking.pages_by_index import IndexQuery, PageIndexReader, SiteRows
-from webtable.pages.asking.results import QueryCost, ResultPage, after_key, bounded
 from webtable.pages.columns import BODY, LINKS, METADATA_FAMILY
 from webtable.pages.keys import KeyRange, is_suffix, reversed_host
 from webtable.pages.page import Page, page_of

@@ -6,11 +6,11 @@ from functools import partial
 from typing import TypeVar
 
 from webtable.pages.asking.duplicates import MOST_DUPLICATES, Duplicates
+from webtable.pages.asking.paged_results import Fetch, Results
 from webtable.pages.asking.queries import PageQueries
-from webtable.pages.asking.results import Fetch, Results
 from webtable.pages.page import Page
 from webtable.pages.page_table import PageTable
-from webtable.pages.storing.cell_encoding import encode_time
+from webtable.pages.storing.capture_cells import encode_time
 from webtable.pages.time_arguments import When, second_of
 from webtable.pages.urls import typed_url
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from webtable.pages.page_table import PageTable
-from webtable.pages.storing.cell_encoding import encode_time
+from webtable.pages.storing.capture_cells import encode_time
 from webtable.result_base import Value
 
 __all__ = ["Header", "ResponseHeaders", "headers_at"]

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 
 from webtable.pages.columns import BODY_OF
 from webtable.pages.page_table import PageTable
-from webtable.pages.storing.cell_encoding import decode_body_of
+from webtable.pages.storing.capture_cells import decode_body_of
 from webtable.pages.storing.waiting_revisits import WaitingRevisits
 from webtable.store.scan import ALL_VERSIONS, Scan
 

@@ -27,7 +27,7 @@ from webtable.pages.columns import (
     REVISION,
     WAITS,
 )
-from webtable.pages.storing.cell_encoding import (
+from webtable.pages.storing.capture_cells import (
     decode_note,
     decode_origin,
     encode_time,

@@ -42,7 +42,7 @@ from webtable.pages.columns import (
 from webtable.pages.page import NewCapture, PageInfo, info_of, metadata_of
 from webtable.pages.page_table import PageTable
 from webtable.pages.schema import TABLE
-from webtable.pages.storing.cell_encoding import encode_time
+from webtable.pages.storing.capture_cells import encode_time
 from webtable.pages.storing.content_revision import content_change
 from webtable.pages.storing.page_versions import (
     CaptureNote,

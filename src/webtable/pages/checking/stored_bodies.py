@@ -16,7 +16,7 @@ from typing import NamedTuple
 from webtable.pages.checking.stored_facts import CheckedBody, FactsChecker, StoredFacts
 from webtable.pages.columns import BODY, BODY_OF
 from webtable.pages.formats.payload_digests import is_digest_of
-from webtable.pages.storing.cell_encoding import decode_body_of, encode_time
+from webtable.pages.storing.capture_cells import decode_body_of, encode_time
 from webtable.pages.storing.row_history import RowHistory
 from webtable.store.scan import Get
 from webtable.store.table import Table

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from webtable.errors import CorruptData
 from webtable.index.indexed_table import Change, RowState
+from webtable.pages.body_facts import PageFacts, decode_facts
 from webtable.pages.checking.foreign_cells import ForeignCell, remove_cells
 from webtable.pages.columns import FACTS, URL
-from webtable.pages.facts import PageFacts, decode_facts
 from webtable.pages.page_table import PageTable
 from webtable.pages.storing.capture_parser import stored_facts
 from webtable.store.cells_and_rows import Row

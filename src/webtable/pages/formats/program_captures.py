@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from webtable.errors import InvalidRequest, InvalidUrl
 from webtable.pages.captures import START, Capture
 from webtable.pages.formats.response_captures import Recorded, Rejected, response_capture
-from webtable.pages.storing.cell_encoding import encode_time
+from webtable.pages.storing.capture_cells import encode_time
 
 __all__ = ["Headers", "capture_of_program"]
 

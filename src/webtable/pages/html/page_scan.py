@@ -2,7 +2,7 @@
 
 Tags end a word. The content of `script`, `style`, `template` and similar elements is not visible.
 On-disk: words and fingerprints are stored, so a change of these rules needs a new version of
-`webtable.pages.facts`.
+`webtable.pages.body_facts`.
 
 Cython compiles this file to machine code where possible, with the C types and the inner loops of
 `_page_scan.pxd`; import it from `parser`. Both forms do the same; a property test compares them.

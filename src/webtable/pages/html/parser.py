@@ -17,14 +17,14 @@ from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNod
 
 from webtable import compiled
 from webtable.errors import InvalidUrl
-from webtable.pages.captures import MAX_LINK_BYTES, Capture, Parsed, kept_links
-from webtable.pages.facts import (
+from webtable.pages.body_facts import (
     MAX_ALTERNATES,
     MAX_FACT_TEXT,
     MAX_FACT_URL,
     MAX_HEADINGS,
     encode_page,
 )
+from webtable.pages.captures import MAX_LINK_BYTES, Capture, Parsed, kept_links
 from webtable.pages.html.charset import charset_of_label, decode_page
 from webtable.pages.html.depth_limit import flatten
 from webtable.pages.html.link_resolver import Resolver

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from webtable.pages.facts import MAX_TYPES
+from webtable.pages.body_facts import MAX_TYPES
 
 __all__ = ["MAX_JSON_BYTES", "structured_types"]
 

@@ -5,7 +5,7 @@ character is a word. ASCII letters count in lower case, punctuation does not cou
 
 The fingerprint is a simhash: pages with similar text have fingerprints that differ in few bits. Its
 features are the hashes of three consecutive words. On-disk: fingerprints are stored, so a
-change of these rules needs a new version of `webtable.pages.facts`.
+change of these rules needs a new version of `webtable.pages.body_facts`.
 
 Cython compiles this file to machine code where possible, with the C types and the inner loops of
 `_text_fingerprint.pxd`; import it from `page_scan`. Both forms do the same.

@@ -25,7 +25,7 @@ from webtable.errors import NotFound, UrlBlocked
 from webtable.pages.keys import KeyScheme
 from webtable.pages.removing.targets import Target, domain_hashes, prefix_hash, row_hash
 from webtable.pages.schema import SETTINGS_TABLE
-from webtable.pages.storing.cell_encoding import encode_time
+from webtable.pages.storing.capture_cells import encode_time
 from webtable.pages.urls import port_of
 from webtable.result_base import Value
 from webtable.store.mutation import Delete, Mutation, Put

@@ -1,6 +1,6 @@
 """Reads a robots.txt, and decides by its rules whether a crawler may fetch a URL.
 
-The array of its facts (see `webtable.pages.facts`) is
+The array of its facts (see `webtable.pages.body_facts`) is
 
     [[[user agent, [rule, …], crawl delay or nil], …], [sitemap, …], is cut]
 
@@ -15,7 +15,7 @@ import re
 from protego import Protego
 
 from webtable.errors import InvalidUrl
-from webtable.pages.facts import MAX_FACT_URL, RobotsFacts, RobotsGroup
+from webtable.pages.body_facts import MAX_FACT_URL, RobotsFacts, RobotsGroup
 from webtable.pages.urls import resolve_url
 
 __all__ = ["MAX_GROUPS", "MAX_ROBOTS_BYTES", "MAX_RULES", "allows", "read_robots"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from webtable.pages.facts import encode_facts
+from webtable.pages.body_facts import encode_facts
 
 __all__ = ["site_facts"]
 

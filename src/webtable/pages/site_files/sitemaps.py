@@ -1,6 +1,6 @@
 """Reads sitemaps: lists of URLs in XML or text, lists of sitemaps, and their gzip form.
 
-The array of the facts of a sitemap (see `webtable.pages.facts`) is
+The array of the facts of a sitemap (see `webtable.pages.body_facts`) is
 
     [type, [URL, …], count, rejected, newest lastmod, is cut]
 
@@ -14,8 +14,8 @@ import zlib
 from collections.abc import Iterable
 
 from webtable.errors import InvalidUrl
+from webtable.pages.body_facts import MAX_FACT_URL, SitemapFacts
 from webtable.pages.captures import MAX_BODY_BYTES
-from webtable.pages.facts import MAX_FACT_URL, SitemapFacts
 from webtable.pages.html.link_resolver import canonical
 
 __all__ = ["MAX_SITEMAP_URLS", "MAX_URL_TEXT", "read_sitemap"]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from webtable.pages.captures import Capture, Parsed
 from webtable.pages.page import CaptureSummary, NewCapture, PageInfo
-from webtable.pages.storing.cell_encoding import Origin, encode_origin
+from webtable.pages.storing.capture_cells import Origin, encode_origin
 from webtable.pages.storing.page_versions import CaptureNote
 
 __all__ = [

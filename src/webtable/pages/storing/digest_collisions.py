@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from webtable.pages.formats.payload_digests import body_digest
 from webtable.pages.page import NewCapture
-from webtable.pages.storing.cell_encoding import with_claimed_digest
+from webtable.pages.storing.capture_cells import with_claimed_digest
 from webtable.pages.storing.row_history import RowHistory
 
 __all__ = ["with_distinct_digests"]

@@ -36,7 +36,7 @@ from webtable.pages.columns import (
     URL,
 )
 from webtable.pages.page import CaptureSummary, PageInfo, info_of
-from webtable.pages.storing.cell_encoding import capture_cells, decode_time, encode_time
+from webtable.pages.storing.capture_cells import capture_cells, decode_time, encode_time
 from webtable.pages.storing.content_revision import content_change
 from webtable.pages.storing.page_versions import CaptureNote
 from webtable.pages.storing.row_history import Decided

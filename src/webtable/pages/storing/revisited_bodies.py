@@ -21,13 +21,13 @@ from webtable.pages.formats.payload_digests import is_digest_of
 from webtable.pages.indexes import DIGESTS
 from webtable.pages.keys import KeyScheme
 from webtable.pages.page import NewCapture, PageInfo
-from webtable.pages.storing.capture_parser import with_head
-from webtable.pages.storing.cell_encoding import (
+from webtable.pages.storing.capture_cells import (
     decode_body_of,
     decode_note,
     note_qualifier,
     revisited_url,
 )
+from webtable.pages.storing.capture_parser import with_head
 from webtable.pages.storing.page_versions import CaptureNote
 from webtable.pages.storing.row_history import RowHistory
 from webtable.pages.urls import canonical_url

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from webtable.index.index_and_change import Change
 from webtable.pages.columns import BODY_OF, CAPTURE, CAPTURES_FAMILY, LINKS_OF
 from webtable.pages.formats.payload_digests import is_digest_of
-from webtable.pages.storing.cell_encoding import decode_body_of, decode_note
+from webtable.pages.storing.capture_cells import decode_body_of, decode_note
 from webtable.pages.storing.page_versions import (
     CaptureNote,
     Versions,

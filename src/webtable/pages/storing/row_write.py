@@ -32,7 +32,7 @@ from webtable.pages.columns import (
 from webtable.pages.hooks import LinksChange
 from webtable.pages.page import NewCapture, Outcome, PageInfo, changed_in, metadata_of
 from webtable.pages.removing.row_removal import unmasked
-from webtable.pages.storing.cell_encoding import (
+from webtable.pages.storing.capture_cells import (
     NO_LINKS,
     capture_cells,
     encode_body_of,

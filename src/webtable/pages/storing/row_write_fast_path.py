@@ -14,7 +14,7 @@ from webtable.pages import schema
 from webtable.pages.columns import BODY, BODY_OF, FACTS, LINK_COUNT, LINKS, LINKS_OF, NEWEST
 from webtable.pages.hooks import LinksChange
 from webtable.pages.page import NewCapture, Outcome, PageInfo, changed_in, metadata_of
-from webtable.pages.storing.cell_encoding import (
+from webtable.pages.storing.capture_cells import (
     NO_LINKS,
     capture_cells,
     encode_body_of,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from webtable.pages.columns import DIGEST, LINKS, LINKS_OF, STATUS
-from webtable.pages.storing.cell_encoding import NO_LINKS
+from webtable.pages.storing.capture_cells import NO_LINKS
 from webtable.pages.storing.page_versions import CaptureNote, Versions
 
 __all__ = ["links_identity", "newest_links", "visible_links"]

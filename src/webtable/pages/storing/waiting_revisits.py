@@ -26,7 +26,7 @@ from webtable.pages.captures import MAX_BODY_BYTES
 from webtable.pages.columns import CAPTURE, HEAD, URL, WAITS
 from webtable.pages.indexes import DIGESTS, WAITING
 from webtable.pages.page import NewCapture
-from webtable.pages.storing.cell_encoding import note_qualifier, origin_text
+from webtable.pages.storing.capture_cells import note_qualifier, origin_text
 from webtable.pages.storing.row_history import HISTORY, RowHistory, history_of
 from webtable.store.cells_and_rows import Row
 from webtable.store.scan import ALL_VERSIONS, Get, Scan

@@ -27,8 +27,8 @@ from webtable.store.admin_results import (
     TableStats,
 )
 from webtable.store.rocks.compaction import compact_family, compact_in_steps, purge_row
-from webtable.store.rocks.files.checksums import check_blocks
 from webtable.store.rocks.files.database import Database
+from webtable.store.rocks.files.verify_blocks import check_blocks
 from webtable.store.rocks.open_tables import OpenFamily, OpenTable
 from webtable.store.rocks.table_catalog import TableCatalog
 from webtable.store.rocks.visibility import current_ms

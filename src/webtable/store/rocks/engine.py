@@ -21,6 +21,7 @@ from webtable.store.mutation import CheckResult, Conditional, Durability, Mutati
 from webtable.store.rocks import range_reader
 from webtable.store.rocks.admin import EmbeddedAdmin
 from webtable.store.rocks.cell_keys import escape
+from webtable.store.rocks.column_page_shortcut import walk_filtered
 from webtable.store.rocks.committer import Committer
 from webtable.store.rocks.files.database import Database
 from webtable.store.rocks.files.error_translation import translated
@@ -32,7 +33,6 @@ from webtable.store.rocks.filtering.whole_row_scan import WholeRows, plain_piece
 from webtable.store.rocks.open_tables import OpenTable
 from webtable.store.rocks.single_row_reader import SingleRowReader, seeker_of
 from webtable.store.rocks.table_catalog import TableCatalog
-from webtable.store.rocks.wide_row_piece import walk_filtered
 from webtable.store.scan import Get, Scan
 from webtable.store.schema import TableSchema
 

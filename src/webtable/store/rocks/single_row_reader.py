@@ -11,11 +11,11 @@ from webtable.store.cells_and_rows import RawCell
 from webtable.store.filtering.filters import Filter
 from webtable.store.rocks import range_reader
 from webtable.store.rocks.cell_keys import escape, row_end
+from webtable.store.rocks.column_page_shortcut import WHOLE
 from webtable.store.rocks.files.database import Database
 from webtable.store.rocks.filtering.filtered_reader import Span, read_filtered
 from webtable.store.rocks.filtering.rule_factory import make_rule
 from webtable.store.rocks.open_tables import OpenTable
-from webtable.store.rocks.wide_row_piece import WHOLE
 
 __all__ = ["SingleRowReader", "seeker_of"]
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webtable.errors import CorruptData
-from webtable.pages import facts as module
-from webtable.pages.facts import (
+from webtable.pages import body_facts as module
+from webtable.pages.body_facts import (
     Alternate,
     Facts,
     Heading,

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webtable.errors import CorruptData
-from webtable.pages.storing.cell_encoding import (
+from webtable.pages.storing.capture_cells import (
     Origin,
     capture_cells,
     decode_note,

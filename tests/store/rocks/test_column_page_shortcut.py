@@ -10,7 +10,7 @@ import pytest
 import webtable
 from webtable import Scan, Table
 from webtable.filters import ColumnPaginationFilter, ColumnRangeFilter, Filter, FilterList
-from webtable.store.rocks.wide_row_piece import Piece, piece_of
+from webtable.store.rocks.column_page_shortcut import Piece, piece_of
 from webtable.store.scan import Get
 from webtable.store.schema import Family, TableSchema
 
