@@ -32,16 +32,15 @@ from webtable.operations.operational_state_table import TableState
 from webtable.pages import schema as pages_schema
 from webtable.pages.asking.change_feed import WINDOW_MS, FeedSource
 from webtable.pages.asking.page_feed import PageFeed
-from webtable.pages.columns import CHANGED, METADATA_COLUMNS, REMOVED, URL
+from webtable.pages.columns import CHANGED, URL
 from webtable.pages.indexes import CHANGES, page_indexes
 from webtable.pages.keys import key_scheme
 from webtable.pages.page_table import PageTable
+from webtable.pages.removing.row_removal import RowRemoval
 from webtable.pages.settings import CLOCKS, INCARNATION, PageSettings
 from webtable.pages.storing.content_revision import (
-    ContentRevision,
     content_change,
     decode_changed,
-    encode_changed,
 )
 
 __all__ = ["FeedWorld", "LatePage", "LateWriters", "SetClock", "WrongClocks", "play_feed"]
@@ -68,7 +67,6 @@ class FeedWorld(LinksWorld):
         self.shards = SHARDS
         super()._make_tables()
         store = self.world.store
-        store.create_table(pages_schema.settings_schema())
         store.create_table(COPY, "a")
         values = {b"a:state": b"ready", INCARNATION: b"links"}
         store.table(pages_schema.SETTINGS_TABLE).put(LINK_SETTINGS, values)
@@ -119,7 +117,7 @@ class FeedWorld(LinksWorld):
     def _remove(self, pages: PageTable, url: str) -> None:
         """Leaves the tombstone of a page in its row."""
         row = pages.keys.row_key(url)
-        pages.rows.write(row, _tombstone)
+        pages.rows.write(row, RowRemoval(pages.rows.table, row))
 
     # Consumers
 
@@ -286,18 +284,6 @@ class SetClock(LatePage):
             self.follow("pages", consumer)
             self.world.pass_time(31_000)
             self.follow("pages", consumer)
-
-
-def _tombstone(state: RowState) -> Change | None:
-    """Decides the tombstone of a page: nothing but its revision and the hash of its row."""
-    if URL not in state.facts:
-        return None
-    gone = [column for column in METADATA_COLUMNS if column in state.facts]
-    return Change(
-        put={REMOVED: _hash(state.row).encode()},
-        delete=gone,
-        of_revision=lambda number: {CHANGED: encode_changed(ContentRevision(number, "removed"))},
-    )
 
 
 def _hash(row: bytes) -> str:

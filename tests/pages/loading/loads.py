@@ -21,7 +21,18 @@ __all__ = [
     "write_warc",
 ]
 
-_OF_THE_WRITER = (b"metadata:rev", b"metadata:pending", b"metadata:changed", b"metadata:waits")
+_OF_THE_WRITER = (
+    b"metadata:rev",
+    b"metadata:pending",
+    b"metadata:changed",
+    b"metadata:waits",
+    b"page:changed",
+)
+_FEEDS = {
+    "webtable_change_idx": ("webtable", b"metadata:changed"),
+    "webindex_change_idx": ("webindex", b"page:changed"),
+}
+"""The tables of the feeds: the table whose rows they list, and the column with their revision."""
 
 
 def page(number: int, version: int = 0) -> str:
@@ -96,20 +107,30 @@ def stored_cells(store: Store, of: bytes = b"") -> dict[str, list[tuple[bytes, b
         if name == "webtable_settings":
             continue
         is_index = name.endswith("_idx")
-        is_feed = name == "webtable_change_idx"
+        is_feed = name in _FEEDS
         found[name] = sorted(
-            # The keys of the feed begin with revisions.
-            (row.key[17 if is_feed else 0 :], column, 0 if is_index else timestamp, value)
+            (
+                _feed_key(row.key)[1] if is_feed else row.key,
+                column,
+                0 if is_index else timestamp,
+                value,
+            )
             for row in store.table(name).scan(Scan(versions=9))
             for column, timestamp, value, _ in row.raw_cells
             if of in row.key and column not in _OF_THE_WRITER
-            if not is_feed or not _is_of_dead_writer(store, row)
+            if not is_feed or not _is_of_dead_writer(store, name, row)
         )
     return found
 
 
-def _is_of_dead_writer(store: Store, entry: Row) -> bool:
-    """Whether an entry of the feed has a revision that its page never got.
+def _feed_key(key: bytes) -> tuple[bytes, bytes]:
+    """Splits the key of an entry of a feed, without its bucket, into the revision and the row."""
+    revision, _, row_key = (key[2:] if key[1:2] == b":" else key).partition(b"_")
+    return revision, row_key
+
+
+def _is_of_dead_writer(store: Store, feed: str, entry: Row) -> bool:
+    """Whether an entry of a feed has a revision that its page never got.
 
     On a cluster a writer puts an entry before its page row. After a kill between the two, the next
     writer chooses another revision, so the first entry stays until a repair removes it. In an
@@ -117,9 +138,10 @@ def _is_of_dead_writer(store: Store, entry: Row) -> bool:
     """
     if store.capabilities.atomic_commits:
         return False
-    revision, _, row_key = entry.key.partition(b"_")
-    page = store.table("webtable").get(row_key)
-    changed = page and page.value(b"metadata:changed")
+    table, column = _FEEDS[feed]
+    revision, row_key = _feed_key(entry.key)
+    page = store.table(table).get(row_key)
+    changed = page and page.value(column)
     return not changed or not changed.startswith(revision)
 
 
