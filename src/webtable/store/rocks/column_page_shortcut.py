@@ -1,4 +1,4 @@
-"""A shortcut for filters that ask for a page of a row's columns: the piece is read as it is stored.
+"""A shortcut for filters that select a page of a row's columns: the piece is read as it is stored.
 
 Most rows hold plain puts alone, of families that keep no time to live: then the first cell of each
 column is what a read sees, and the rules are not needed. Other rows are left to the modules that
