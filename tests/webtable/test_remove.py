@@ -303,3 +303,14 @@ def test_a_purge_waits_for_named_consumers(tmp_path: Path) -> None:
             assert web.removals.purge().purged == 1
         assert list(web.changes(links=True)) == []
         assert list(web.changes()) == []
+
+
+def test_a_page_that_links_to_a_blocked_page_is_removed_by_another_process(tmp_path: Path) -> None:
+    """It must read the block list, or it counts a link out that was counted out before."""
+    with WebTable.create(tmp_path / "store") as web:
+        web.put("https://a.example/", "<a href='https://b.example/'>b</a>")
+        web.put("https://b.example/", "b")
+        web.remove("https://b.example/", block=True)
+    with WebTable.open(tmp_path / "store") as web:
+        web.remove("https://a.example/")
+        check(web)

@@ -79,6 +79,8 @@ class Remover:
         now_ms = self._rows.clock.now_ms()
 
         def together() -> list[tuple[str, Write]]:
+            # The hook counts links to blocked pages out only once: when they are blocked.
+            self._pages.blocked.refresh()
             removed = [each.removed for each in removals if each.removed is not None]
             writes: list[tuple[str, Write]] = []
             for page in removed:
