@@ -154,7 +154,7 @@ def _move(
     table = index.table
     writes.extend(entry_puts(index, row, moved[0], numbers[1]))
     for key, cover in moved[1]:
-        # At the revision that the row had before, see `row_attempt.markers`.
+        # At the revision that the row had before, see `row_write_attempt.markers`.
         delete = _new_delete(Delete)
         delete.row, delete.timestamp = key, numbers[0]
         marker = (_DELETE_COLUMN, index.column + cover, numbers[0])

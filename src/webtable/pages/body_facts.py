@@ -14,7 +14,7 @@ The cell is a byte with the version, a letter with the kind, and one array of Me
 The qualifier is the digest of the captures that have the body, and the timestamp the time of the
 first capture that wrote the cell. Texts and lists are cut at the limits below, so that a cell needs
 at most about 100 KB, whatever the page contains. On-disk: changing this needs a new version.
-Frozen by tests/pages/test_facts.py.
+Frozen by tests/pages/test_body_facts.py.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ entry when it is done. The entry of a process that died is left behind and does 
 remove it after a minute, or at once if that process was one of this machine.
 
 On-disk: changing this needs a new format version. Frozen by
-tests/operations/jobs/test_writer_queue.py.
+tests/operations/jobs/test_waiting_writers.py.
 """
 
 from __future__ import annotations

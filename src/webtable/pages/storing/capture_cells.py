@@ -24,7 +24,7 @@ checked:
     content:digest = digest [TAB [digest of the body, where it differs]]
 
 Stores up to format 2 have the first digest only. On-disk: changing this needs a
-new format version. Frozen by tests/pages/storing/test_cell_encoding.py.
+new format version. Frozen by tests/pages/storing/test_capture_cells.py.
 """
 
 from __future__ import annotations

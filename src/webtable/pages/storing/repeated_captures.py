@@ -9,7 +9,7 @@ of the capture (see `webtable.pages.storing.capture_parser.parse_context`). The 
 the newest capture was no success, has no stored body, or where its metadata was not parsed from
 that body with exactly these headers.
 On-disk: changing this needs a new format version. Frozen by
-tests/pages/storing/test_repeat_detection.py.
+tests/pages/storing/test_repeated_captures.py.
 
 With this cell, a capture that repeats the newest one is stored without its body and without a read
 of the page's history. `repeat` makes the same changes as `webtable.pages.storing.row_write`, or
